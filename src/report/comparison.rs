@@ -4,10 +4,10 @@ use serde_json::json;
 
 use crate::results::{Part, RunRecord, ServerSharing, in_percent};
 use crate::stats::run_comparison::{
-    ChangeVerdict, ComparedParts, ComparedUnit, Incomparable, IncomparableReason, OperationChange, RunComparison,
-    SharedShift, StrategyChange, TimeChange, measured_parts,
+    ComparedParts, ComparedUnit, OperationChange, RunComparison, SharedShift, StrategyChange, TimeChange,
+    measured_parts,
 };
-use crate::stats::{self, CollectionGrowth, Quantity, Ratio, Role};
+use crate::stats::{self, CollectionGrowth, Quantity, Ratio, Reason, Role, Verdict};
 
 use super::document::cell::{Cell, Tone};
 use super::document::format::{
@@ -15,7 +15,7 @@ use super::document::format::{
 };
 use super::document::section::{Finding, Headline, Section};
 use super::document::table::{Column, Forms, Kind, Measure, Row, Table};
-use super::run::decision::phrase::{factor, factor_interval};
+use super::run::decision::phrase::{self, factor, factor_interval};
 use super::run::sections as section;
 use super::run::sections::method::measured;
 use super::run::validity::environment_warning;
@@ -87,12 +87,8 @@ fn headline(found: &RunComparison, runs: ComparedRuns) -> Headline {
         .next()
         .map(|record| [&record.scenario.name, &record.scenario.title, &record.mix.name].map(|text| plain(text)));
     let [scenario, title, mix] = named.unwrap_or_default();
-    let worse = findings(found, ChangeVerdict::is_regression, f64::recip);
-    let is_mended = |one: Incomparable| one.before.is_some() && one.after.is_none();
-    let is_better = |verdict: ChangeVerdict| {
-        verdict == ChangeVerdict::Faster || matches!(verdict, ChangeVerdict::Incomparable(one) if is_mended(one))
-    };
-    let better = findings(found, is_better, |ratio| ratio);
+    let worse = findings(found, TimeChange::is_regression, f64::recip);
+    let better = findings(found, TimeChange::is_improvement, |ratio| ratio);
     let more = worse.len().saturating_sub(NAMED) + better.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more differences are marked in the table."));
     let subject = runs.named().map(|(name, run)| format!("{name}: {}", described(run)));
@@ -154,26 +150,22 @@ fn described(run: &NamedRun) -> String {
 }
 
 /// The changes with some verdicts, by the size of their ratio.
-fn findings(
-    found: &RunComparison,
-    is_meant: impl Fn(ChangeVerdict) -> bool,
-    order: impl Fn(f64) -> f64,
-) -> Vec<Finding> {
-    let mut all: Vec<_> = found.judged().filter(|(.., change)| is_meant(change.verdict)).collect();
+fn findings(found: &RunComparison, is_meant: impl Fn(&TimeChange) -> bool, order: impl Fn(f64) -> f64) -> Vec<Finding> {
+    let mut all: Vec<_> = found.judged().filter(|(.., change)| is_meant(change)).collect();
     let size = |change: &TimeChange| found.judged_ratio(change).map_or(0.0, &order);
     all.sort_by(|a, b| size(&a.3).total_cmp(&size(&b.3)));
     let finding = |(strategy, row, is_quantile, change): (&StrategyChange, &OperationChange, bool, TimeChange)| {
         let quantile = if is_quantile { " p99" } else { "" };
         let name = format!("{} {}{quantile}", plain(&strategy.name), operation(row));
-        let text = match (change.verdict, found.judged_ratio(&change)) {
-            (ChangeVerdict::Incomparable(incomparable), _) => incomparable_text(incomparable),
+        let text = match (change.obstacles, found.judged_ratio(&change)) {
+            ([None, None], None) => NOTHING.to_owned(),
+            (obstacles @ ([Some(_), _] | [_, Some(_)]), _) => obstacles_text(obstacles),
             (_, Some(mean)) => {
                 let ratio = Ratio { mean, interval: change.interval, rounds: 0 };
                 let relative = found.relative_to.as_ref().map(|name| format!(", relative to {}", plain(name)));
                 let interval = factor_interval(&ratio).map_or_else(String::new, |interval| format!(" ({interval})"));
                 factor(mean, Quantity::Time) + &interval + &relative.unwrap_or_default()
             }
-            (_, None) => NOTHING.to_owned(),
         };
         Finding { name, text, is_difference: true }
     };
@@ -184,41 +176,37 @@ fn operation(row: &OperationChange) -> String {
     row.operation.as_deref().map_or_else(|| "mix".to_owned(), plain)
 }
 
-fn incomparable_text(Incomparable { before, after }: Incomparable) -> String {
-    let what = |why: IncomparableReason| match why {
-        IncomparableReason::Overloaded => "could not keep up with the calls",
-        IncomparableReason::Failures => "failed in too many calls",
-        IncomparableReason::NoSuccess => "had a round without a successful call",
-    };
+/// What keeps the times of a strategy from being compared in which run.
+fn obstacles_text(obstacles: [Option<Reason>; 2]) -> String {
+    let [before, after] = obstacles.map(|reason| reason.map(|reason| phrase::reason(reason, &|_| Some("it"))));
     match (before, after) {
-        (Some(old), Some(new)) if old == new => format!("{} in both runs", what(old)),
-        (Some(old), Some(new)) => format!("{} in A, and {} in B", what(old), what(new)),
-        (Some(old), None) => format!("{} in A and not in B", what(old)),
-        (None, new) => format!("{} in B and not in A", new.map_or(NOTHING, what)),
+        (Some(old), Some(new)) if old == new => format!("{old} in both runs"),
+        (Some(old), Some(new)) => format!("{old} in A, and {new} in B"),
+        (Some(old), None) => format!("{old} in A and not in B"),
+        (None, Some(new)) => format!("{new} in B and not in A"),
+        (None, None) => NOTHING.to_owned(),
     }
 }
 
 fn verdict(found: &RunComparison, tolerance: f64) -> String {
-    let count = |is_meant: &dyn Fn(ChangeVerdict) -> bool| {
-        found.judged().filter(|(.., change)| is_meant(change.verdict)).count() as u64
-    };
+    let count =
+        |is_meant: &dyn Fn(&TimeChange) -> bool| found.judged().filter(|(.., change)| is_meant(change)).count() as u64;
     let limit = limit(tolerance);
     let all = counted(count(&|_| true), "number");
-    let slower = count(&|verdict| verdict == ChangeVerdict::Slower);
-    let broken = count(&ChangeVerdict::is_regression) - slower;
-    let is_incomparable = |verdict| matches!(verdict, ChangeVerdict::Incomparable(_)) && !verdict.is_regression();
+    let slower = count(&|one| one.verdict == Verdict::Slower);
+    let broken = count(&TimeChange::is_regression) - slower;
+    let is_incomparable = |one: &TimeChange| one.obstacles != [None; 2] && !one.is_regression();
     let parts = [
-        (count(&|verdict| verdict == ChangeVerdict::NoDifference), format!("the same within {limit}")),
-        (count(&|verdict| verdict == ChangeVerdict::Faster), "faster".to_owned()),
-        (count(&|verdict| verdict == ChangeVerdict::Inconclusive), "inconclusive".to_owned()),
+        (count(&|one| matches!(one.verdict, Verdict::Same { .. })), format!("the same within {limit}")),
+        (count(&|one| one.verdict == Verdict::Faster), "faster".to_owned()),
+        (count(&TimeChange::is_open), "inconclusive".to_owned()),
         (count(&is_incomparable), "not compared".to_owned()),
     ];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}"));
     let parts = parts.collect::<Vec<_>>().join(", ");
     let rest = |start: &str| if parts.is_empty() { String::new() } else { format!("{start}{parts}") };
     let is_possible = |change: TimeChange| change.interval.is_none_or(|interval| interval.high > 1.0 + tolerance);
-    let is_open =
-        found.judged().all(|(.., change)| change.verdict == ChangeVerdict::Inconclusive && is_possible(change));
+    let is_open = found.judged().all(|(.., change)| change.is_open() && is_possible(change));
     if slower + broken == 0 {
         return if is_open {
             format!(
@@ -253,7 +241,7 @@ fn compared_parts(found: &RunComparison) -> String {
 
 /// What could be undetected, and when a difference is reported.
 fn criteria(found: &RunComparison, tolerance: f64) -> Vec<String> {
-    let inconclusive = found.judged().filter(|(.., change)| change.verdict == ChangeVerdict::Inconclusive);
+    let inconclusive = found.judged().filter(|(.., change)| change.is_open());
     let hidden = inconclusive.filter_map(|(.., change)| Some(change.interval?.high - 1.0)).fold(0.0, f64::max);
     let undetected = (hidden > tolerance)
         .then(|| format!("Inconclusive numbers could hide a regression of up to {}.", percent(hidden)));
@@ -294,8 +282,9 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
         Measure::text(
             "verdict",
             "",
-            "`slower`, `faster`, `no_difference`, `inconclusive`, `incomparable`, `reference` or `not_judged`.",
-            |one: &Entry| verdict_name(one.change.verdict),
+            "`slower`, `faster`, `same`, or why it is none of them, such as `within_noise`, `open`, `overloaded`, `reference` or \
+             `not_judged`.",
+            |one: &Entry| one.change.verdict.id(),
         )
         .only(Forms::JSON),
     ];
@@ -348,25 +337,14 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
 /// The judged ratio with its mark.
 fn judged(one: &Entry, ratio: Option<f64>) -> Cell {
     let (mark, tone) = match one.change.verdict {
-        ChangeVerdict::Slower => ("▲ ", Tone::Bad),
-        ChangeVerdict::Faster => ("▼ ", Tone::Good),
-        ChangeVerdict::Inconclusive => ("? ", Tone::Faint),
-        ChangeVerdict::NotJudged => ("", Tone::Faint),
-        ChangeVerdict::NoDifference | ChangeVerdict::Reference | ChangeVerdict::Incomparable(_) => ("", Tone::Plain),
+        Verdict::Slower => ("▲ ", Tone::Bad),
+        Verdict::Faster => ("▼ ", Tone::Good),
+        Verdict::Inconclusive(Reason::NotJudged) => ("", Tone::Faint),
+        Verdict::Inconclusive(Reason::Reference) | Verdict::Same { .. } => ("", Tone::Plain),
+        _ if one.change.is_open() => ("? ", Tone::Faint),
+        _ => ("", Tone::Plain),
     };
     Cell::number(ratio, |ratio| format!("{mark}{}", three(ratio))).tone(tone)
-}
-
-fn verdict_name(verdict: ChangeVerdict) -> &'static str {
-    match verdict {
-        ChangeVerdict::Slower => "slower",
-        ChangeVerdict::Faster => "faster",
-        ChangeVerdict::NoDifference => "no_difference",
-        ChangeVerdict::Inconclusive => "inconclusive",
-        ChangeVerdict::Incomparable(_) => "incomparable",
-        ChangeVerdict::Reference => "reference",
-        ChangeVerdict::NotJudged => "not_judged",
-    }
 }
 
 /// Calls per second of the strategies at saturation; `None` where a run did not measure it.
@@ -682,7 +660,7 @@ pub(crate) mod tests {
         }
         let report = compared(&sample::run(8), &after, &[]);
         let finding = &report.headline.findings[0];
-        assert_eq!(finding.text, "failed in too many calls in B and not in A");
+        assert_eq!(finding.text, "it failed in 100 % of its calls in B and not in A");
         let verdict = &report.headline.sentences[0];
         assert!(verdict.contains("can no longer be compared, because calls fail or wait"), "{verdict}");
         assert!(!verdict.contains("slower"), "{verdict}");

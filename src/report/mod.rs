@@ -27,7 +27,7 @@ pub use document::decision::Decision;
 pub use document::format::{bytes, count, counted, interval, plain, steers, three, time};
 pub use document::section::{Finding, Headline, Listing, Paragraph, Section};
 pub use document::table::{Block, Column, Forms, Grid, Kind, Line, Row, Table};
-pub use run::claims::{ClaimStatement, claim_statements};
+pub use run::claims::claim_text;
 pub use run::evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
 pub use run::facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};
 pub use run::parts::PartEvaluations;
@@ -85,7 +85,7 @@ impl Report {
         let parts = Arc::new(PartEvaluations::new(record));
         let thresholds = parts.main_record().map(run::sections::thresholds::thresholds).unwrap_or_default();
         let facts = run::facts::facts(record, parts.main().calls);
-        let claims = run::sections::claims::counts(record, &parts);
+        let claims = run::sections::claims::counts(record);
         let run = RunDetails { thresholds, claims, facts, parts };
         let headline = run::sections::verdict::headline(record, &run.parts, others);
         Report { run: Some(run.clone()), ..Report::of(headline, run::sections::all(record, &run, others)) }

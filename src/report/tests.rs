@@ -399,7 +399,10 @@ fn the_fastest_is_compared_with_every_other() {
         round.cells[2].operations[other] = round.cells[0].operations[other].clone();
     }
     let second = self::report(&run);
-    assert_eq!(verdict(&second), "Avoid embedded: 1.7x slower than linked. Undecided between linked and bucket_rmw.");
+    assert_eq!(
+        verdict(&second),
+        "Avoid embedded: 1.7x slower than linked. Too noisy to tell linked and bucket_rmw apart."
+    );
     let reasons = second.headline.sentences.join(" ");
     for other in ["linked against bucket_rmw", "bucket_rmw against embedded"] {
         assert!(reasons.contains(&format!("{other}: inconclusive, as rounds differ too much (minimum")), "{reasons}");
@@ -428,7 +431,7 @@ fn no_difference_has_its_minimum_detectable_effect() {
     run.rounds[7].cells[0] = wild.rounds[7].cells[2].clone();
     run.rounds[4].cells[0] = wild.rounds[7].cells[2].clone();
     let report = self::report(&run);
-    assert_eq!(verdict(&report), "Undecided between linked and embedded.");
+    assert_eq!(verdict(&report), "Too noisy to tell linked and embedded apart.");
     let reasons = report.headline.sentences.join(" ");
     assert!(
         reasons.contains("inconclusive, as rounds differ too much") && reasons.contains("use a longer preset"),

@@ -1,8 +1,10 @@
-//! The claims of the scenario. Their results are not stored: reports decide them.
+//! The claims of the scenario, and what a run says of them. A run does not store that: reports decide them.
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::Relation;
+use crate::record::{Metric, MetricUse, Relation};
+
+use super::verdict::Verdict;
 
 /// A claim of the scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,6 +77,63 @@ pub enum Than {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expression: Option<String>,
     },
+}
+
+/// What a run says of a claim, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ClaimResult {
+    /// How the number of the strategy compares with the other one.
+    pub verdict: Verdict,
+    /// The number of the strategy: nanoseconds, calls per second, a count or bytes per call, bytes, or a share.
+    pub value: Option<f64>,
+    /// The number that it is compared with, multiplied by its factor.
+    pub against: Option<f64>,
+    /// The value divided by the other, for a metric that is measured over rounds.
+    pub ratio: Option<f64>,
+    /// The lower and upper end of the 95 % CI of the ratio, simultaneous for all claims that are decided over rounds.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// What a verdict makes of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimOutcome {
+    /// The numbers confirm it.
+    Confirmed,
+    /// The numbers show the opposite.
+    Refuted,
+    /// The run does not decide it.
+    Undecided,
+}
+
+impl ClaimOutcome {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClaimOutcome::Confirmed => "confirmed",
+            ClaimOutcome::Refuted => "refuted",
+            ClaimOutcome::Undecided => "undecided",
+        }
+    }
+}
+
+impl ClaimRecord {
+    /// The metric; `None` for a claim on an audit or an outcome, or where this build does not know it.
+    pub fn known_metric(&self) -> Option<Metric> {
+        Metric::named(&self.metric, MetricUse::Claim)
+    }
+
+    /// What a verdict on its number makes of it.
+    pub fn outcome(&self, verdict: Verdict) -> ClaimOutcome {
+        let more = if self.known_metric() == Some(Metric::Throughput) { Verdict::Faster } else { Verdict::Slower };
+        let is_confirmed = match (verdict, self.relation) {
+            (Verdict::Faster | Verdict::Slower, Relation::Above) => verdict == more,
+            (Verdict::Faster | Verdict::Slower, Relation::Below) => verdict != more,
+            (Verdict::Faster | Verdict::Slower, Relation::Equals) => false,
+            (Verdict::Same { .. }, Relation::Equals) => true,
+            _ => return ClaimOutcome::Undecided,
+        };
+        if is_confirmed { ClaimOutcome::Confirmed } else { ClaimOutcome::Refuted }
+    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Preset;
 use super::file::Document;
 use super::study::CLAIMS_FILE;
+use super::{ClaimOutcome, ClaimRecord, ClaimResult, Preset};
 
 /// The version of `claims.json` that this build writes. It grows when a field goes or changes its meaning.
 pub const CLAIMS_FORMAT: u32 = 1;
@@ -52,6 +52,8 @@ pub struct ClaimsRunRecord {
     pub clients: u64,
     /// Parameters that were set, and their values as text.
     pub set: Vec<(String, String)>,
+    /// All parameters and their values, in the scenario's order.
+    pub parameters: Vec<(String, serde_json::Value)>,
     /// The strategies, the baseline first.
     pub strategies: Vec<String>,
     /// The parts that were measured.
@@ -62,33 +64,27 @@ pub struct ClaimsRunRecord {
     pub error: Option<String>,
 }
 
-/// A claim and what was found.
+/// A claim and what was found. Sentences are made when it is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecidedClaimRecord {
-    /// The id.
-    pub id: String,
-    /// The claim as a sentence.
-    pub says: String,
-    /// Where it comes from.
-    pub source: Option<String>,
-    /// Whether it follows from the scenario itself.
-    pub by_design: bool,
-    /// `confirmed`, `refuted` or `undecided`.
-    pub verdict: String,
-    /// What is compared, such as `round trips of read_post`.
-    pub measure: String,
-    /// What the claim expects, such as `linked below embedded`.
-    pub expected: String,
-    /// The number of the strategy: nanoseconds, calls per second, a count or bytes per call, bytes, or a share.
-    pub value: Option<f64>,
-    /// The number that it is compared with, multiplied by its factor.
-    pub against: Option<f64>,
-    /// The value divided by the other, for what is measured over rounds.
-    pub ratio: Option<f64>,
-    /// The lower and upper end of the 95 % CI of the ratio.
-    pub interval: Option<[f64; 2]>,
-    /// The numbers for people; if undecided, also the reason.
-    pub text: String,
+    /// The claim, with what its expressions come to in the run.
+    pub claim: ClaimRecord,
+    /// The numbers, and what they show.
+    pub result: ClaimResult,
     /// The folder of the run that decides it.
     pub run: String,
+}
+
+impl DecidedClaimRecord {
+    /// Whether the run confirms it.
+    pub fn outcome(&self) -> ClaimOutcome {
+        self.claim.outcome(self.result.verdict)
+    }
+}
+
+impl ClaimsRecord {
+    /// The run that decides a claim.
+    pub fn run(&self, decided: &DecidedClaimRecord) -> Option<&ClaimsRunRecord> {
+        self.runs.iter().find(|run| run.folder == decided.run)
+    }
 }

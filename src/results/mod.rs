@@ -26,6 +26,7 @@ pub mod saved_run;
 mod settings;
 mod stage;
 mod study;
+mod verdict;
 pub mod verification;
 
 use std::collections::BTreeMap;
@@ -38,7 +39,7 @@ pub use cell::{
     CellRecord, CollectionSizes, DeferredCost, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
     OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
 };
-pub use claim::{ClaimRecord, Than};
+pub use claim::{ClaimOutcome, ClaimRecord, ClaimResult, Than};
 pub use claims_file::{CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
 pub use compressed::COMPRESSED_RUN_FILE;
 pub use conclusion::{ConclusionRecord, FindingRecord};
@@ -61,6 +62,7 @@ pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
 pub use stage::{GrowthEnd, StageRecord};
 pub use study::{CAPACITY_FILE, CLAIMS_FILE, GROWTH_FILE, RUN_FILE, SWEEP_FILE, StudyKind};
+pub use verdict::{ClaimName, Reason, Verdict};
 use verification::Verification;
 
 /// The version of `run.json` that this build writes.

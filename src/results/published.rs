@@ -144,6 +144,8 @@ pub struct PublishedAnswer {
     pub beaten: Vec<BeatenRecord>,
     /// The effect (0.1 for 10 %) that would have been found between those that lead; `None` where the data decide nothing.
     pub least_effect: Option<f64>,
+    /// Whether a mix that differs by less than 3 points in the share of an operation is estimated to have another order.
+    pub fragile: bool,
 }
 
 /// A strategy that is shown to be worse than the best.

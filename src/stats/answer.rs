@@ -1,10 +1,10 @@
 //! What a run says about the mix: which strategy to choose, or which ones it does not tell apart. Whoever names a winner asks here.
 
 use crate::record::{Metric, Part};
-use crate::results::Standing;
+use crate::results::{Standing, Verdict};
 
 use super::arm_comparison::ArmComparison;
-use super::compare::{Comparison, Quantity, Ratio, UNSTABLE, Verdict};
+use super::compare::{Comparison, Quantity, Ratio, UNSTABLE};
 use super::ranking::Ranking;
 
 /// The strategies, ranked by one number of the mix.

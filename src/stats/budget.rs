@@ -14,7 +14,7 @@ pub fn mix_shares(record: &RunRecord) -> Vec<f64> {
 }
 
 /// The share (0 to 1) of every operation in the calls of a mix with these weights; all 0 without weights.
-pub(super) fn shares(operations: &[String], weights: &[(String, f64)]) -> Vec<f64> {
+pub fn shares(operations: &[String], weights: &[(String, f64)]) -> Vec<f64> {
     let weight = |name: &String| weights.iter().find(|(of, _)| of == name).map_or(0.0, |(_, weight)| *weight);
     let weights: Vec<f64> = operations.iter().map(weight).collect();
     let total: f64 = weights.iter().sum();

@@ -4,7 +4,7 @@
 //! rounds, not on the number of calls, because the calls of one round share their server, their data and the round effect.
 
 use crate::record::Metric;
-use crate::results::{ERROR_BUDGET, IdenticalProgramRecord, NOISE, Part, RunRecord, RunSettings};
+use crate::results::{ERROR_BUDGET, IdenticalProgramRecord, NOISE, Part, Reason, RunRecord, RunSettings, Verdict};
 
 use super::context::{OutOfContext, out_of_context};
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
@@ -68,7 +68,7 @@ pub struct ArmTimes {
     /// The share (0 to 1) of the calls due that were answered, when it was too small for the times to be compared.
     pub overloaded: Option<f64>,
     /// Why it takes no part in this question.
-    pub excluded: Option<InconclusiveReason>,
+    pub excluded: Option<Reason>,
 }
 
 impl ArmTimes {
@@ -103,10 +103,9 @@ impl ArmTimes {
         let (Some(operation), Some(Part::Own)) = (operation, own.part) else { return self };
         let (strategy, is_mine) =
             (self.strategy, |one: &IdenticalProgramRecord| (one.strategy, one.operation) == (self.strategy, operation));
-        let identical = own.identical.iter().any(is_mine).then_some(InconclusiveReason::Identical { baseline: 0 });
+        let identical = own.identical.iter().any(is_mine).then_some(Reason::Identical { baseline: 0 });
         let context = mix.and_then(|mix| out_of_context(own, mix, strategy, operation));
-        let context =
-            context.map(|OutOfContext { alone, in_mix }| InconclusiveReason::OutOfContext { strategy, alone, in_mix });
+        let context = context.map(|OutOfContext { alone, in_mix }| Reason::OutOfContext { strategy, alone, in_mix });
         ArmTimes { excluded: identical.or(context), ..self }
     }
 
@@ -154,100 +153,6 @@ pub struct Ratio {
     pub rounds: usize,
 }
 
-/// The result of comparing two arms.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Verdict {
-    /// The arm takes less time, or makes more calls per second.
-    Faster,
-    /// The arm takes more time, or makes fewer calls per second.
-    Slower,
-    /// The whole interval is within the noise floor: any difference is too small to matter.
-    Same {
-        /// The noise floor: 0.02 for 2 %.
-        within: f64,
-    },
-    /// No difference, or none beyond the noise floor and the band of the repeat.
-    NoDifference {
-        /// Whether there is a significant difference that may be noise.
-        within_noise: bool,
-        /// The minimum detectable effect: 0.1 for 10 % more time.
-        mde: f64,
-    },
-    /// The data do not decide it.
-    Inconclusive(InconclusiveReason),
-}
-
-/// Why a comparison is inconclusive.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum InconclusiveReason {
-    /// The strategy is unsafe, or the repeat: it is shown and not judged.
-    NotJudged,
-    /// The strategy failed in too great a share of its calls.
-    Failures {
-        /// Its position in the run.
-        strategy: usize,
-        /// Failed calls per call.
-        share: f64,
-    },
-    /// The strategy could not keep up with the calls that were due: its times are those of a queue.
-    Overloaded {
-        /// Its position in the run.
-        strategy: usize,
-        /// The share (0 to 1) of the calls due that it answered.
-        achieved: f64,
-    },
-    /// The strategy had no successful call in a round in which the other had some.
-    NoSuccess {
-        /// Its position in the run.
-        strategy: usize,
-    },
-    /// It sends the same commands as the baseline to the same collections: a difference would be that of other operations.
-    Identical {
-        /// The baseline's position in the run.
-        baseline: usize,
-    },
-    /// Its calls by themselves do not do what they do in the mix.
-    OutOfContext {
-        /// Its position in the run.
-        strategy: usize,
-        /// The share (0 to 1) of its calls by themselves that did something.
-        alone: f64,
-        /// The same in the mix.
-        in_mix: f64,
-    },
-    /// Too few of the clients had a call in flight for its throughput to be that of this many clients.
-    FewInFlight {
-        /// Its position in the run.
-        strategy: usize,
-        /// Calls in flight per client.
-        share: f64,
-    },
-    /// On a server that strategies shared, much more was written back from the cache in its slices than it stored: it paid for
-    /// others, or others for it.
-    WriteBack {
-        /// Its position in the run.
-        strategy: usize,
-        /// Bytes written back in its measured slices, per round.
-        written: f64,
-        /// Bytes that it stored, with the oplog, per round.
-        stored: f64,
-    },
-    /// On a shared server the strategies left more to write than its cache absorbs, so that one paid for another.
-    DirtyCache {
-        /// The bytes of all strategies per round.
-        dirty: f64,
-        /// The cache, in bytes.
-        cache: f64,
-    },
-    /// The two have this number of rounds in common, fewer than [`MINIMUM_ROUNDS`].
-    TooFewRounds(usize),
-    /// The minimum detectable effect is greater than [`UNSTABLE`].
-    Unstable {
-        /// The minimum detectable effect; infinite when no difference would have been found.
-        mde: f64,
-    },
-}
-
 /// An arm, compared with another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
@@ -268,17 +173,12 @@ pub struct Comparison {
 impl Comparison {
     /// The same comparison, seen from the other arm.
     fn turned(&self) -> Comparison {
-        let verdict = match self.verdict {
-            Verdict::Faster => Verdict::Slower,
-            Verdict::Slower => Verdict::Faster,
-            Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Inconclusive(_) => self.verdict,
-        };
         let ratio = self.ratio.map(|ratio| Ratio {
             mean: ratio.mean.recip(),
             interval: ratio.interval.map(ConfidenceInterval::turned),
             rounds: ratio.rounds,
         });
-        Comparison { strategy: self.against, against: self.strategy, ratio, verdict, ..*self }
+        Comparison { strategy: self.against, against: self.strategy, ratio, verdict: self.verdict.turned(), ..*self }
     }
 }
 
@@ -355,23 +255,23 @@ pub fn compare(questions: Vec<Question>, limits: Limits) -> Vec<ComparedArms> {
 }
 
 /// What keeps two arms from being compared at all.
-pub(crate) fn obstacle(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Option<InconclusiveReason> {
+pub(crate) fn obstacle(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Option<Reason> {
     for ArmTimes { strategy, overloaded, failed_share: share, excluded, .. } in [arm, against] {
         let strategy = *strategy;
         if excluded.is_some() {
             return *excluded;
         }
         if let Some(achieved) = *overloaded {
-            return Some(InconclusiveReason::Overloaded { strategy, achieved });
+            return Some(Reason::Overloaded { strategy, achieved });
         }
         if *share > limits.error_budget {
-            return Some(InconclusiveReason::Failures { strategy, share: *share });
+            return Some(Reason::Failures { strategy, share: *share });
         }
     }
     let mut rounds = arm.alone.iter().zip(&against.alone);
     rounds.find_map(|(mine, theirs)| match (mine, theirs) {
-        (None, Some(_)) => Some(InconclusiveReason::NoSuccess { strategy: arm.strategy }),
-        (Some(_), None) => Some(InconclusiveReason::NoSuccess { strategy: against.strategy }),
+        (None, Some(_)) => Some(Reason::NoSuccess { strategy: arm.strategy }),
+        (Some(_), None) => Some(Reason::NoSuccess { strategy: against.strategy }),
         (None, None) | (Some(_), Some(_)) => None,
     })
 }
@@ -382,7 +282,7 @@ struct ArmPair {
     against: usize,
     log_ratios: Vec<Option<f64>>,
     /// Why they are not tested; `None` for a member of the family.
-    obstacle: Option<InconclusiveReason>,
+    obstacle: Option<Reason>,
 }
 
 impl ArmPair {
@@ -395,8 +295,8 @@ impl ArmPair {
         };
         let rounds = log_ratios.iter().flatten().count();
         let obstacle = obstacle(arm, against, limits)
-            .or((arm.role != Role::Judged).then_some(InconclusiveReason::NotJudged))
-            .or((rounds < MINIMUM_ROUNDS).then_some(InconclusiveReason::TooFewRounds(rounds)));
+            .or((arm.role != Role::Judged).then_some(Reason::NotJudged))
+            .or((rounds < MINIMUM_ROUNDS).then_some(Reason::TooFewRounds(rounds)));
         ArmPair { strategy: arm.strategy, against: against.strategy, log_ratios, obstacle }
     }
 }
@@ -422,8 +322,8 @@ impl Judge {
         });
         let verdict = match (pair.obstacle, estimate.zip(p)) {
             (Some(reason), _) => Verdict::Inconclusive(reason),
-            (None, Some((estimate, p))) => self.verdict(&estimate, p),
-            (None, None) => Verdict::Inconclusive(InconclusiveReason::TooFewRounds(0)),
+            (None, Some((estimate, p))) => self.verdict(&estimate, p < SIGNIFICANCE),
+            (None, None) => Verdict::Inconclusive(Reason::TooFewRounds(0)),
         };
         let mde = p.and(estimate).map(|estimate| self.mde(&estimate));
         Comparison { strategy: pair.strategy, against: pair.against, ratio, p, mde, verdict }
@@ -451,12 +351,12 @@ impl Judge {
         estimate.detectable(critical, self.limits.floor(), band).exp_m1()
     }
 
-    /// The verdict on a comparison with at least [`MINIMUM_ROUNDS`].
-    pub(crate) fn verdict(&self, estimate: &Estimate, p: f64) -> Verdict {
+    /// The verdict on a comparison that has an interval, and whether a test rejects equality.
+    pub(crate) fn verdict(&self, estimate: &Estimate, is_significant: bool) -> Verdict {
         let (distance, reach) = (estimate.mean.abs(), estimate.half_width(self.critical_for(estimate)));
         // The step-down finds a little more than the simultaneous interval; a difference whose interval contains 1 is not
         // reported.
-        let is_found = p < SIGNIFICANCE && distance > reach;
+        let is_found = is_significant && distance > reach;
         let mde = self.mde(estimate);
         if is_found && distance > self.hurdle(estimate) {
             let is_less = estimate.mean < 0.0;
@@ -464,7 +364,7 @@ impl Judge {
         } else if distance + reach <= self.limits.floor() {
             Verdict::Same { within: self.limits.floor().exp_m1() }
         } else if mde > UNSTABLE && !is_found {
-            Verdict::Inconclusive(InconclusiveReason::Unstable { mde })
+            Verdict::Inconclusive(Reason::Unstable { mde })
         } else {
             Verdict::NoDifference { within_noise: is_found, mde }
         }
@@ -515,14 +415,11 @@ mod tests {
         assert_eq!((made.verdict, made.p, made.ratio.unwrap().mean), (Verdict::Faster, Some(1.0 / 32.0), 0.5));
         assert_eq!(made.ratio.unwrap().interval, Some(ConfidenceInterval { low: 0.5, high: 0.5 }));
         let made = two(arm(0, &[2.0; 5]), arm(1, &[1.0; 5]));
-        assert_eq!(made.verdict, Verdict::Inconclusive(InconclusiveReason::TooFewRounds(5)));
+        assert_eq!(made.verdict, Verdict::Inconclusive(Reason::TooFewRounds(5)));
         assert_eq!((made.ratio.unwrap().mean, made.ratio.unwrap().interval), (0.5, None));
         let made = two(arm(0, &[2.0]), arm(1, &[1.0]));
-        assert_eq!(
-            (made.verdict, made.ratio.unwrap().rounds),
-            (Verdict::Inconclusive(InconclusiveReason::TooFewRounds(1)), 1)
-        );
-        assert_eq!(two(arm(0, &[]), arm(1, &[])).verdict, Verdict::Inconclusive(InconclusiveReason::TooFewRounds(0)));
+        assert_eq!((made.verdict, made.ratio.unwrap().rounds), (Verdict::Inconclusive(Reason::TooFewRounds(1)), 1));
+        assert_eq!(two(arm(0, &[]), arm(1, &[])).verdict, Verdict::Inconclusive(Reason::TooFewRounds(0)));
     }
 
     #[test]
@@ -552,7 +449,7 @@ mod tests {
         }
         let wild = noisy.map(|value: f64| value.powi(12));
         assert!(
-            matches!(two(arm(0, &[1.0; 8]), arm(1, &wild)).verdict, Verdict::Inconclusive(InconclusiveReason::Unstable { mde }) if mde > 0.5)
+            matches!(two(arm(0, &[1.0; 8]), arm(1, &wild)).verdict, Verdict::Inconclusive(Reason::Unstable { mde }) if mde > 0.5)
         );
         // Centred, each of these is two values, so that a pattern of signs makes its rounds agree: no bound is finite.
         let halves = |low: [usize; 3]| {
@@ -560,10 +457,7 @@ mod tests {
         };
         let made = compared(vec![arm(0, &[1.0; 6]), halves([0, 1, 2]), halves([0, 2, 4]), halves([1, 2, 5])]);
         let one = &made.comparisons[0];
-        assert!(
-            matches!(one.verdict, Verdict::Inconclusive(InconclusiveReason::Unstable { mde }) if mde.is_infinite()),
-            "{one:?}"
-        );
+        assert!(matches!(one.verdict, Verdict::Inconclusive(Reason::Unstable { mde }) if mde.is_infinite()), "{one:?}");
         assert!(one.ratio.unwrap().interval.is_none());
     }
 
@@ -623,7 +517,7 @@ mod tests {
         assert!((narrow.exp() - 1.01).abs() < 1e-9);
         assert_eq!(
             (made.verdict, again.verdict, again.p),
-            (Verdict::Slower, Verdict::Inconclusive(InconclusiveReason::NotJudged), None)
+            (Verdict::Slower, Verdict::Inconclusive(Reason::NotJudged), None)
         );
         let (wide, made, _) = with(repeat(&[106.0; 8]));
         assert!((wide.exp() - 1.06).abs() < 1e-9);
@@ -647,7 +541,7 @@ mod tests {
         let half_width = 2.3646 * 0.1 / 7.0_f64.sqrt();
         assert!((interval.low.ln() - (0.2 - half_width)).abs() < 1e-4, "{interval:?}");
         assert!((interval.high.ln() - (0.2 + half_width)).abs() < 1e-4, "{interval:?}");
-        assert_eq!((found.p, found.verdict), (None, Verdict::Inconclusive(InconclusiveReason::NotJudged)));
+        assert_eq!((found.p, found.verdict), (None, Verdict::Inconclusive(Reason::NotJudged)));
     }
 
     #[test]
@@ -657,7 +551,7 @@ mod tests {
         let described = ArmTimes { role: Role::Described, ..arm(2, &[3.0; 8]) };
         let made = compared(vec![arm(0, &[1.0; 8]), described, arm(1, &noisy)]);
         let (one, other) = (made.with_baseline(1).unwrap(), made.with_baseline(2).unwrap());
-        assert_eq!((one, other.verdict), (&alone, Verdict::Inconclusive(InconclusiveReason::NotJudged)));
+        assert_eq!((one, other.verdict), (&alone, Verdict::Inconclusive(Reason::NotJudged)));
         assert!(other.ratio.unwrap().interval.is_some());
     }
 
@@ -665,17 +559,17 @@ mod tests {
     fn failures_and_missing_successes_are_inconclusive() {
         let failing = ArmTimes { failed_share: 0.011, ..arm(1, &[1.0; 6]) };
         let made = two(arm(0, &[2.0; 6]), failing);
-        assert_eq!(made.verdict, Verdict::Inconclusive(InconclusiveReason::Failures { strategy: 1, share: 0.011 }));
+        assert_eq!(made.verdict, Verdict::Inconclusive(Reason::Failures { strategy: 1, share: 0.011 }));
         let mut gap = arm(1, &[1.0; 7]);
         gap = without(gap, 3);
         assert_eq!(
             two(gap.clone(), arm(0, &[2.0; 7])).verdict,
-            Verdict::Inconclusive(InconclusiveReason::NoSuccess { strategy: 1 })
+            Verdict::Inconclusive(Reason::NoSuccess { strategy: 1 })
         );
         let made = two(arm(0, &[2.0; 7]), gap);
         assert_eq!(
             (made.verdict, made.ratio.unwrap().rounds),
-            (Verdict::Inconclusive(InconclusiveReason::NoSuccess { strategy: 1 }), 6)
+            (Verdict::Inconclusive(Reason::NoSuccess { strategy: 1 }), 6)
         );
     }
 
@@ -693,7 +587,7 @@ mod tests {
         let limits = Limits { noise: 0.0, ..limits };
         assert_eq!(
             (with(limits, 0.1), with(limits, 0.11)),
-            (Verdict::Slower, Verdict::Inconclusive(InconclusiveReason::Failures { strategy: 1, share: 0.11 }))
+            (Verdict::Slower, Verdict::Inconclusive(Reason::Failures { strategy: 1, share: 0.11 }))
         );
         assert_eq!(Limits { noise: f64::NAN, ..limits }.floor(), 0.0);
     }
@@ -701,7 +595,7 @@ mod tests {
     #[test]
     fn overloaded_arms_are_not_compared() {
         let slow = ArmTimes { overloaded: Some(0.9), ..arm(1, &[9.0; 6]) };
-        let overloaded = Verdict::Inconclusive(InconclusiveReason::Overloaded { strategy: 1, achieved: 0.9 });
+        let overloaded = Verdict::Inconclusive(Reason::Overloaded { strategy: 1, achieved: 0.9 });
         let made = compared(vec![arm(0, &[2.0; 6]), slow.clone(), arm(2, &[1.0; 6])]);
         let verdict = |strategy| made.with_baseline(strategy).unwrap().verdict;
         assert_eq!((verdict(1), verdict(2), made.tested().count()), (overloaded, Verdict::Faster, 1));
@@ -734,8 +628,8 @@ mod tests {
     fn alike(a: Verdict, b: Verdict) -> bool {
         match (a, b) {
             (
-                Verdict::Inconclusive(InconclusiveReason::Unstable { mde: a }),
-                Verdict::Inconclusive(InconclusiveReason::Unstable { mde: b }),
+                Verdict::Inconclusive(Reason::Unstable { mde: a }),
+                Verdict::Inconclusive(Reason::Unstable { mde: b }),
             ) => a == b || close(a, b),
             (
                 Verdict::NoDifference { within_noise: one, mde: a },

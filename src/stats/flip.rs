@@ -11,6 +11,9 @@ use super::{outcome_totals, service_mean};
 /// How far (0.2 for 20 %) the estimated ratio of a mix may be from the measured one for other mixes to be estimated.
 pub const AGREEMENT: f64 = 0.2;
 
+/// Nobody knows the shares of a mix better than this.
+const FRAGILE: f64 = 0.03;
+
 /// Flips above this round-trip time in nanoseconds are of no use: no network within a region is slower.
 const SLOWEST_NETWORK: f64 = 100e6;
 
@@ -46,25 +49,39 @@ impl ShareFlip {
     pub fn distance(&self) -> f64 {
         (self.share - self.measured).abs()
     }
+
+    /// Whether a mix that nobody could tell from the measured one has another order.
+    pub fn is_fragile(&self) -> bool {
+        self.distance() < FRAGILE
+    }
 }
 
 /// Estimates of a mix from the own times of its operations.
-#[derive(Debug)]
-pub struct MixEstimate<'r> {
-    own: &'r RunRecord,
-    /// The share of each operation.
-    shares: Vec<f64>,
+#[derive(Debug, Clone, PartialEq)]
+pub struct MixEstimate {
+    /// Per strategy and operation, in nanoseconds; `None` where it was not measured.
+    pub times: Vec<Vec<Option<f64>>>,
+    /// The share (0 to 1) of each operation.
+    pub shares: Vec<f64>,
+    /// Ratios this close to 1 (0.02 for 2 %) are noise.
+    pub noise: f64,
 }
 
-impl<'r> MixEstimate<'r> {
+impl MixEstimate {
     /// From the part that measures own costs, for its own mix.
-    pub fn new(own: &'r RunRecord) -> MixEstimate<'r> {
+    pub fn new(own: &RunRecord) -> MixEstimate {
         MixEstimate::of_mix(own, &own.mix.weights)
     }
 
     /// From the part that measures own costs, for a mix with these weights.
-    pub fn of_mix(own: &'r RunRecord, weights: &[(String, f64)]) -> MixEstimate<'r> {
-        MixEstimate { own, shares: shares(&own.operations, weights) }
+    pub fn of_mix(own: &RunRecord, weights: &[(String, f64)]) -> MixEstimate {
+        let operations = 0..own.operations.len();
+        let times = |strategy| operations.clone().map(|operation| own_time(own, strategy, operation)).collect();
+        MixEstimate {
+            times: (0..own.strategies.len()).map(times).collect(),
+            shares: shares(&own.operations, weights),
+            noise: own.settings.noise,
+        }
     }
 
     /// The share (0 to 1) of an operation.
@@ -74,7 +91,7 @@ impl<'r> MixEstimate<'r> {
 
     /// The own time of an operation; `None` where it was not measured.
     pub fn time(&self, strategy: usize, operation: usize) -> Option<f64> {
-        own_time(self.own, strategy, operation)
+        *self.times.get(strategy)?.get(operation)?
     }
 
     /// The mean time of the operations but `left_out`, by their shares; `None` where one was not measured.
@@ -137,8 +154,7 @@ impl<'r> MixEstimate<'r> {
             is_between.then(|| ShareFlip { operation, measured: self.shares[operation], share })
         };
         let called = (0..self.shares.len()).filter(|operation| self.shares[*operation] > 0.0);
-        let noise = self.own.settings.noise;
-        let is_shown = |flip: &ShareFlip| self.beyond(flip, one, other).is_some_and(|lead| lead > 1.0 + noise);
+        let is_shown = |flip: &ShareFlip| self.beyond(flip, one, other).is_some_and(|lead| lead > 1.0 + self.noise);
         let mut flips: Vec<ShareFlip> = called.filter_map(of).filter(is_shown).collect();
         flips.sort_by(|a, b| a.distance().total_cmp(&b.distance()));
         flips

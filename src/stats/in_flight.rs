@@ -1,8 +1,7 @@
 //! How many calls a strategy kept in flight.
 
-use crate::results::RunRecord;
+use crate::results::{Reason, RunRecord};
 
-use super::InconclusiveReason;
 use super::view::cells;
 
 /// Below this share of the clients there is a warning.
@@ -38,9 +37,9 @@ impl InFlight {
 }
 
 /// The reason why a strategy's throughput is not compared.
-pub fn too_few_in_flight(record: &RunRecord, strategy: usize) -> Option<InconclusiveReason> {
+pub fn too_few_in_flight(record: &RunRecord, strategy: usize) -> Option<Reason> {
     let found = in_flight(record, strategy).filter(InFlight::is_too_low)?;
-    Some(InconclusiveReason::FewInFlight { strategy, share: found.share() })
+    Some(Reason::FewInFlight { strategy, share: found.share() })
 }
 
 /// The calls in flight over all rounds, by Little's law: their number is the rate times the mean service time, which is the

@@ -50,12 +50,12 @@ pub use answer::{Answer, Beaten, MixRanking, effect, least_effect};
 pub use arm_comparison::{ArmComparison, ComparisonFamily, PartQuestions, ask};
 pub use bound::BoundError;
 pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
-pub use budget::{CpuBudget, mix_shares, own_time};
+pub use budget::{CpuBudget, mix_shares, own_time, shares};
 pub use carry_over::{CarryOver, carry_over};
 pub use cause::{Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
-pub use claim::{ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason, claim_results};
-pub use compare::{ArmTimes, ComparedArms, Comparison, InconclusiveReason, Limits, MINIMUM_ROUNDS, Quantity, Question};
-pub use compare::{Ratio, SIGNIFICANCE, UNSTABLE, Verdict, compare};
+pub use claim::claim_results;
+pub use compare::{ArmTimes, ComparedArms, Comparison, Limits, MINIMUM_ROUNDS, Quantity, Question};
+pub use compare::{Ratio, SIGNIFICANCE, UNSTABLE, compare};
 pub use context::{OutOfContext, out_of_context};
 pub use cost::{Cost, Deferred, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
@@ -81,6 +81,8 @@ pub(crate) use view::{CALLS_BEYOND, distinct, selected};
 pub use view::{Role, cells, operations, role};
 
 pub use warm_up::{WarmUp, is_growing, warm_up};
+
+pub use crate::results::{Reason, Verdict};
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,8 @@
 //! Which strategy is best.
 
-use super::compare::{ArmTimes, ComparedArms, Comparison, Quantity, Verdict};
+use crate::results::Verdict;
+
+use super::compare::{ArmTimes, ComparedArms, Comparison, Quantity};
 use super::geometric_mean;
 use super::view::Role;
 
@@ -56,8 +58,8 @@ impl Ranking {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{InconclusiveReason, Limits, Question, compare};
     use super::*;
+    use crate::stats::{Limits, Question, Reason, compare};
 
     fn arm(strategy: usize, means: &[f64]) -> ArmTimes {
         with_rounds(strategy, means.iter().copied().map(Some).collect())
@@ -134,7 +136,7 @@ mod tests {
         let none = with_rounds(0, vec![None; 6]);
         let made = of(&[none, arm(1, &[1.0; 6])]).unwrap();
         assert_eq!(made.best, 1);
-        let no_success = Verdict::Inconclusive(InconclusiveReason::NoSuccess { strategy: 0 });
+        let no_success = Verdict::Inconclusive(Reason::NoSuccess { strategy: 0 });
         assert_eq!(made.against_baseline[0].verdict, no_success);
         assert!(!made.is_clear());
     }

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::record::OPLOG_BYTES;
-use crate::results::{CellRecord, CollectionSizes, Part, RunRecord, ServerSharing};
+use crate::results::{CellRecord, CollectionSizes, Part, Reason, RunRecord, ServerSharing};
 
-use super::InconclusiveReason;
 use super::view::cells;
 
 /// The share of a shared cache that the calls of a round may leave to write.
@@ -21,7 +20,7 @@ const FLOOR: f64 = 10e6;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SharedCache {
     /// Per strategy, why it is not compared.
-    withheld: Vec<Option<InconclusiveReason>>,
+    withheld: Vec<Option<Reason>>,
     /// Whether the server did not say what it wrote, so that nothing is withheld.
     pub is_unknown: bool,
 }
@@ -47,13 +46,13 @@ impl SharedCache {
         };
         let dirty = bytes.iter().map(|one| one.stored).sum();
         let cache = last.server.cache_bytes.map(|cache| cache as f64).filter(|cache| dirty > cache * DIRTY_SHARE);
-        let of_all = cache.map(|cache| InconclusiveReason::DirtyCache { dirty, cache });
+        let of_all = cache.map(|cache| Reason::DirtyCache { dirty, cache });
         let withheld = bytes.iter().enumerate().map(|(strategy, one)| one.excess(strategy).or(of_all)).collect();
         SharedCache { withheld, is_unknown: false }
     }
 
     /// Why a strategy is not compared.
-    pub fn obstacle(&self, strategy: usize) -> Option<InconclusiveReason> {
+    pub fn obstacle(&self, strategy: usize) -> Option<Reason> {
         self.withheld.get(strategy).copied().flatten()
     }
 }
@@ -76,10 +75,10 @@ impl StrategyBytes {
         })
     }
 
-    fn excess(self, strategy: usize) -> Option<InconclusiveReason> {
+    fn excess(self, strategy: usize) -> Option<Reason> {
         let StrategyBytes { written, stored } = self;
         let is_excess = written > FLOOR && written > stored * WRITE_BACK;
-        is_excess.then_some(InconclusiveReason::WriteBack { strategy, written, stored })
+        is_excess.then_some(Reason::WriteBack { strategy, written, stored })
     }
 }
 
@@ -118,7 +117,7 @@ mod tests {
         run.all_parts()
     }
 
-    fn withheld(parts: &BTreeMap<Part, RunRecord>) -> [Option<InconclusiveReason>; 3] {
+    fn withheld(parts: &BTreeMap<Part, RunRecord>) -> [Option<Reason>; 3] {
         let found = SharedCache::of(parts);
         [0, 1, 2].map(|strategy| found.obstacle(strategy))
     }
@@ -126,7 +125,7 @@ mod tests {
     #[test]
     fn more_written_back_than_stored_is_withheld() {
         assert_eq!(withheld(&run([14e6, 9.9e6, 30e6])), [None; 3], "below three times, or below the floor");
-        let reason = InconclusiveReason::WriteBack { strategy: 1, written: 11e6, stored: LINKED };
+        let reason = Reason::WriteBack { strategy: 1, written: 11e6, stored: LINKED };
         assert_eq!(withheld(&run([14e6, 11e6, 30e6])), [None, Some(reason), None]);
     }
 
@@ -139,7 +138,7 @@ mod tests {
         };
         let cache = (ALL / DIRTY_SHARE).floor();
         assert_eq!(with(cache + 1.0), [None; 3]);
-        let reason = InconclusiveReason::DirtyCache { dirty: ALL, cache: cache - 1.0 };
+        let reason = Reason::DirtyCache { dirty: ALL, cache: cache - 1.0 };
         assert_eq!(with(cache - 1.0), [Some(reason); 3]);
     }
 
@@ -153,7 +152,7 @@ mod tests {
             cell.operations[2].calls = 0;
         }
         parts.insert(Part::Own, own);
-        let reason = InconclusiveReason::WriteBack { strategy: 1, written: 12e6, stored: LINKED };
+        let reason = Reason::WriteBack { strategy: 1, written: 12e6, stored: LINKED };
         assert_eq!(withheld(&parts)[1], Some(reason));
     }
 

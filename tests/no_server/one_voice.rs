@@ -1,13 +1,15 @@
 //! Every kept result says one thing with one voice: no number has two values, no sentence of the first screen has a number that
 //! stands in no table, and nobody names another winner.
 //!
-//! All forms are read as they are published: the JSON of the report, `summary.json`, the matrix, the CSV of the rounds.
+//! All forms are read as they are published: the JSON of the report, `summary.json`, the matrix, the CSV of the rounds, JUnit, and the
+//! rules of thumb.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use docshape::report::{Json, Renderer, Report, csv};
+use docshape::report::{Json, Junit, Renderer, Report, csv};
 use docshape::results::{self, PublishedMix, PublishedScenario, RunRecord};
 use docshape::studies::published::matrix::{CatalogueOrder, Matrix, PlacedResult};
 use docshape::studies::published::summary_file::published;
@@ -44,6 +46,9 @@ struct Said {
     /// The text of the row of the matrix, and what stands above it.
     matrix: (Vec<(String, String)>, String),
     csv: String,
+    junit: String,
+    /// The run as it is kept, for its claims and parameters.
+    record: Value,
 }
 
 fn rendered(renderer: &dyn Renderer, report: &Report) -> String {
@@ -54,6 +59,13 @@ fn rendered(renderer: &dyn Renderer, report: &Report) -> String {
 
 impl Said {
     fn of(record: &RunRecord) -> Said {
+        let mut record = record.clone();
+        // Thresholds that fail, because JUnit has numbers of those alone.
+        let operations = record.mix.weights.iter().filter(|(_, weight)| *weight > 0.0);
+        let mean = |(operation, _): &(String, f64)| format!("{}.{operation}.mean<1ns", record.strategies[0].name);
+        record.settings.thresholds = operations.map(mean).collect();
+        let record = &record;
+        let claims = (&record.scenario.name, &record.mix.name, &record.parameters, &record.claims);
         let scenario = PublishedScenario {
             name: record.scenario.name.clone(),
             title: record.scenario.title.clone(),
@@ -79,6 +91,8 @@ impl Said {
         csv(record, &mut table).unwrap();
         Said {
             report: serde_json::from_str(&rendered(&Json, &Report::new(record))).unwrap(),
+            junit: rendered(&Junit, &Report::new(record)),
+            record: serde_json::to_value(claims).unwrap(),
             summary: serde_json::to_value(&summary).unwrap(),
             matrix: (names.zip(cells).collect(), scenario.answer.clone()),
             csv: table,
@@ -221,6 +235,77 @@ fn verdicts(said: &Said) -> Vec<String> {
     found
 }
 
+/// What JUnit says otherwise than the report: whether the run is valid, which thresholds failed, and their numbers, which are those
+/// of the table of times.
+fn junit(said: &Said) -> Vec<String> {
+    let case = Regex::new(r#"<testcase [^>]*name="([^"]*)"(?:/>|>\s*<failure message="([^"]*)">)"#).unwrap();
+    let cases: BTreeMap<String, Option<String>> = case
+        .captures_iter(&said.junit)
+        .map(|found| (found[1].replace("&lt;", "<"), found.get(2).map(|failure| failure.as_str().to_owned())))
+        .collect();
+    let mut found = Vec::new();
+    if cases.get("the run is valid and complete").is_none_or(|failure| failure.is_none() != said.report["valid"]) {
+        found.push(format!("the report is valid: {}, JUnit says otherwise", said.report["valid"]));
+    }
+    for row in said.rows("thresholds") {
+        let name = text(&row["threshold"]);
+        let failure = cases.get(&name).cloned().flatten();
+        if failure.is_none() != row["passed"] {
+            found.push(format!("{name} passed in the report: {}, JUnit says otherwise", row["passed"]));
+        }
+        let (subject, _) = name.split_once(".mean<").unwrap();
+        let is_meant = |one: &&Value| format!("{}.{}", text(&one["strategy"]), text(&one["operation"])) == subject;
+        let time = said.rows("times").iter().find(is_meant).and_then(|one| one["mean_ns"].as_f64());
+        let words: Vec<&str> = failure.as_deref().unwrap_or_default().split(' ').collect();
+        let said = match words[..] {
+            ["found:", number, unit] => {
+                let factor = UNITS.iter().find(|(name, _)| *name == unit).map_or(f64::NAN, |(_, factor)| *factor);
+                number.replace(',', "").parse::<f64>().ok().map(|number| number * factor)
+            }
+            _ => None,
+        };
+        if said.zip(time).is_some_and(|(said, time)| (said / time - 1.0).abs() > 0.006) {
+            found.push(format!("{name} is {said:?} ns in JUnit and {time:?} ns in the report"));
+        }
+    }
+    found
+}
+
+/// The rules of a text under a heading, by scenario and id.
+fn rules<'t>(text: &'t str, heading: &str) -> Vec<(&'t str, &'t str)> {
+    let section = text.split("\n## ").find(|section| section.starts_with(heading)).unwrap_or_default();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |"));
+    rows.filter_map(|(name, _)| name.split_once(", ")).filter(|(scenario, _)| *scenario != "scenario").collect()
+}
+
+/// The rules that a published run contradicts which has the parameters of the run for the claim.
+fn contradicted(text: &str, claims: &[Value], all: &[(PathBuf, Said)]) -> Vec<String> {
+    let same_question = |one: &Value, other: &Value| {
+        ["id", "metric", "audit", "outcome", "operation", "strategy", "relation", "than", "mix", "set", "clients"]
+            .iter()
+            .all(|key| one[*key] == other[*key])
+    };
+    let mut found = Vec::new();
+    for (heading, verdict) in [("Confirmed", "confirmed"), ("Refuted", "refuted")] {
+        for (scenario, id) in rules(text, heading) {
+            let file = claims.iter().find(|file| file["scenario"] == scenario).unwrap();
+            let decided = file["claims"].as_array().unwrap().iter().find(|one| one["claim"]["id"] == id).unwrap();
+            let run = file["runs"].as_array().unwrap().iter().find(|run| run["folder"] == decided["run"]).unwrap();
+            for (folder, said) in all {
+                let [name, _, parameters, asked] = [0, 1, 2, 3].map(|place| &said.record[place]);
+                let is_asked = asked.as_array().unwrap().iter().any(|one| same_question(one, &decided["claim"]));
+                let row = said.rows("claims").iter().find(|row| row["id"] == id);
+                let other = row.map_or("undecided", |row| row["verdict"].as_str().unwrap());
+                let is_same = *name == scenario && *parameters == run["parameters"] && is_asked;
+                if is_same && other != "undecided" && other != verdict {
+                    found.push(format!("{scenario}, {id} is {verdict}, and {other} by {}", folder.display()));
+                }
+            }
+        }
+    }
+    found
+}
+
 /// Every number of all tables.
 fn table_numbers(said: &Said) -> Vec<f64> {
     fn walk(value: &Value, into: &mut Vec<f64>) {
@@ -308,22 +393,53 @@ fn records(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+fn published_results() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
+}
+
 fn kept() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    records(&Path::new(env!("CARGO_MANIFEST_DIR")).join("results"), &mut found);
+    records(&published_results(), &mut found);
     found.sort();
     found
+}
+
+/// What all kept records say, computed once.
+fn all_said() -> &'static [(PathBuf, Said)] {
+    static ALL: OnceLock<Vec<(PathBuf, Said)>> = OnceLock::new();
+    let said = |folder: PathBuf| {
+        let said = Said::of(&results::load(&folder).unwrap());
+        (folder, said)
+    };
+    ALL.get_or_init(|| kept().into_iter().map(said).collect())
+}
+
+fn kept_claims() -> Vec<Value> {
+    let files = fs::read_dir(published_results().join("claims")).unwrap();
+    files.map(|file| serde_json::from_str(&fs::read_to_string(file.unwrap().path()).unwrap()).unwrap()).collect()
 }
 
 #[test]
 fn kept_results_speak_with_one_voice() {
     let mut found = Vec::new();
-    for folder in kept() {
-        let said = Said::of(&results::load(&folder).unwrap());
-        let all = [two_values(&numbers(&said)), verdicts(&said), homeless(&said, &said.report["decision"])].concat();
-        found.extend(all.into_iter().map(|text| format!("{}: {text}", folder.display())));
+    for (folder, said) in all_said() {
+        let voices =
+            [two_values(&numbers(said)), verdicts(said), homeless(said, &said.report["decision"]), junit(said)];
+        found.extend(voices.concat().into_iter().map(|text| format!("{}: {text}", folder.display())));
     }
     assert!(found.is_empty(), "{}\n{} in all", found.join("\n"), found.len());
+}
+
+#[test]
+fn no_published_run_contradicts_a_rule() {
+    let text = fs::read_to_string(published_results().join("rules.md")).unwrap();
+    let claims = kept_claims();
+    assert_eq!(contradicted(&text, &claims, all_said()), Vec::<String>::new());
+    // Some rules are decided by a published run, too: called the opposite of what they are, they are found.
+    let [confirmed, refuted] = ["\n## Confirmed", "\n## Refuted"];
+    let swapped = text.replace(confirmed, "\n## x").replace(refuted, confirmed).replace("\n## x", refuted);
+    let found = contradicted(&swapped, &claims, all_said());
+    assert!(found.iter().any(|one| one.contains("is refuted, and confirmed by")), "{found:?}");
 }
 
 /// A disagreement of each kind, planted in what a result says, is found.
@@ -336,6 +452,7 @@ fn planted_disagreements_are_found() {
     let mut said = Said::of(&results::load(&folder.unwrap()).unwrap());
     let decision = said.report["decision"].clone();
     assert_eq!((two_values(&numbers(&said)), verdicts(&said)), (Vec::new(), Vec::new()));
+    assert_eq!(junit(&said), Vec::<String>::new());
 
     let mut changed = numbers(&said);
     changed[0].1 *= 1.0001;
@@ -344,6 +461,17 @@ fn planted_disagreements_are_found() {
     let mut false_factor = decision.clone();
     false_factor["answer"] = Value::from("Choose a: 4,321.5x faster than b.");
     assert_eq!(homeless(&said, &false_factor).len(), homeless(&said, &decision).len() + 1);
+
+    for (from, to) in [
+        (r#"complete"/>"#, r#"complete"><failure message="no">no</failure></testcase>"#),
+        ("found: ", "found: 9"),
+        ("><failure", "/><failure"),
+    ] {
+        let changed = said.junit.replace(">\n      <failure", "><failure").replacen(from, to, 1);
+        let whole = std::mem::replace(&mut said.junit, changed);
+        assert_eq!(junit(&said).len(), 1, "{from}: {}", said.junit);
+        said.junit = whole;
+    }
 
     let other = said.matrix.0.iter().position(|(name, _)| decision["winner"] != name.as_str()).unwrap();
     said.matrix.0[other].1 = "best".into();

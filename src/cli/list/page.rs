@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use crate::cli::exit::CliError;
+use crate::report::claim_text;
 use crate::results::{self, ClaimsRecord, DecidedClaimRecord};
 use crate::scenario::{Scenario, StrategyDefinition};
 
@@ -54,21 +55,22 @@ fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: Option<&Clai
         return;
     }
     let decided = verdicts.into_iter().flat_map(|verdicts| &verdicts.claims);
-    let found: BTreeMap<&str, &DecidedClaimRecord> = decided.map(|one| (one.id.as_str(), one)).collect();
+    let found: BTreeMap<&str, &DecidedClaimRecord> = decided.map(|one| (one.claim.id.as_str(), one)).collect();
     if let Some(verdicts) = verdicts {
         let (preset, server) = (verdicts.preset.name(), verdicts.server.as_deref().unwrap_or("unknown"));
         let _ = write!(text, "\nVerdicts: preset {preset}, MongoDB {server}, {}.\n", verdicts.started);
     }
     let _ = write!(text, "\n| source | claim | id | verdict | number |\n|---|---|---|---|---|\n");
     for claim in &scenario.claims {
-        let (verdict, number) = match found.get(claim.id.value.as_str()) {
-            Some(one) => (one.verdict.as_str(), one.text.as_str()),
-            None => ("not measured", ""),
-        };
+        let decided = verdicts.zip(found.get(claim.id.value.as_str()));
+        let (verdict, number) = decided.map_or_else(
+            || ("not measured", String::new()),
+            |(record, one)| (one.outcome().name(), claim_text(record, one)),
+        );
         let design = if claim.is_by_design { ", by design" } else { "" };
         let source = claim.source.as_deref().unwrap_or_default();
         let (says, source, id) = (cell(&claim.says), cell(source), &claim.id.value);
-        let _ = writeln!(text, "| {source} | {says} | {id} | {verdict}{design} | {} |", cell(number));
+        let _ = writeln!(text, "| {source} | {says} | {id} | {verdict}{design} | {} |", cell(&number));
     }
 }
 

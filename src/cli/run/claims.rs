@@ -15,12 +15,13 @@ use crate::cli::scenario::{Ready, prepare};
 use crate::cli::server::ServerChoice;
 use crate::compile::{ClaimTerm, claim_term};
 use crate::record::Part;
-use crate::report::{ClaimStatement, Report, claim_statements};
+use crate::report::Report;
 use crate::results::{
     self, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, ResultsError, RunRecord, Status, StudyKind,
 };
 use crate::scenario::{ClaimDefinition, ClaimSubject, Scenario, StrategyDefinition, nearest};
 use crate::server::client::MongoTarget;
+use crate::stats::claim_results;
 
 use super::conclude::conclude;
 use super::job::{JobServers, PointSetup, ServerJob};
@@ -167,11 +168,17 @@ impl Claims<'_> {
             let Some((_, record, _)) = runs.iter().find(|(folder, ..)| folder.ends_with(&run.folder)) else { continue };
             run.rounds = record.complete_rounds() as u64;
             self.record.server = Some(record.server.version.clone());
-            let decided = claim_statements(record).into_iter();
-            self.record.claims.extend(decided.map(|(claim, statement)| decided_claim(claim, statement, &run.folder)));
+            run.parameters.clone_from(&record.parameters);
+            let decided = |(claim, result): (&results::ClaimRecord, _)| DecidedClaimRecord {
+                claim: claim.clone(),
+                result,
+                run: run.folder.clone(),
+            };
+            let results = claim_results(record, &record.all_parts());
+            self.record.claims.extend(record.claims.iter().zip(results).map(decided));
         }
         let order = &self.order;
-        self.record.claims.sort_by_key(|claim| order.iter().position(|id| *id == claim.id));
+        self.record.claims.sort_by_key(|claim| order.iter().position(|id| *id == claim.claim.id));
     }
 }
 
@@ -310,30 +317,12 @@ impl<'s> ClaimGroup<'s> {
             mix: self.settings.mix.clone(),
             clients: self.settings.clients,
             set: self.settings.set.clone(),
+            parameters: Vec::new(),
             strategies: self.strategies.clone(),
             parts: self.parts(),
             rounds: 0,
             error: None,
         }
-    }
-}
-
-fn decided_claim(claim: &results::ClaimRecord, statement: ClaimStatement, folder: &str) -> DecidedClaimRecord {
-    let ClaimStatement { verdict, measure, expected, found, result } = statement;
-    DecidedClaimRecord {
-        id: claim.id.clone(),
-        says: claim.says.clone(),
-        source: claim.source.clone(),
-        by_design: claim.by_design,
-        verdict: verdict.to_owned(),
-        measure,
-        expected,
-        value: result.value,
-        against: result.against,
-        ratio: result.ratio,
-        interval: result.interval.map(|interval| [interval.low, interval.high]),
-        text: found,
-        run: folder.to_owned(),
     }
 }
 

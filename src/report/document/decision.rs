@@ -45,10 +45,10 @@ impl Decision {
             (!first.is_empty()).then(|| format!("{}.", capitalised(&first.join("; "))))
         };
         let lines = [
-            ("Sure", self.sure.clone()),
+            ("How sure", self.sure.clone()),
             ("Why", self.why.clone()),
             ("Flips", in_short(&self.flips)),
-            ("But", in_short(&self.but)),
+            ("Trade-offs", in_short(&self.but)),
         ];
         lines.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
     }

@@ -126,6 +126,8 @@ pub struct Section {
     pub notes: Vec<Paragraph>,
     /// A scenario's text, which only the page shows.
     pub source: Option<String>,
+    /// What a script of the page computes with.
+    pub data: Option<serde_json::Value>,
     /// The forms that show it.
     pub forms: Forms,
 }
@@ -143,6 +145,7 @@ impl Section {
             code: Vec::new(),
             notes: Vec::new(),
             source: None,
+            data: None,
             forms: Forms::ALL,
         }
     }
@@ -179,6 +182,11 @@ impl Section {
         let text = text.into();
         self.notes.extend((!text.is_empty()).then_some(Paragraph { text, forms }));
         self
+    }
+
+    /// The same with numbers for a script of the page.
+    pub fn data(self, data: serde_json::Value) -> Section {
+        Section { data: Some(data), ..self }
     }
 
     /// The same in these forms alone.

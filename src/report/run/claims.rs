@@ -5,36 +5,20 @@ use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{counted, plain};
 use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Column, Measure, Row, Table};
-use crate::results::{ClaimRecord, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RunRecord};
-use crate::stats::ClaimResult;
+use crate::results::{ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
 
-use super::parts::PartEvaluations;
-use super::sections::claims::{self, BY_DESIGN};
+use super::sections::claims::{self, BY_DESIGN, ClaimView};
 
-/// What a run says of a claim, in texts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClaimStatement {
-    /// `confirmed`, `refuted` or `undecided`.
-    pub verdict: &'static str,
-    /// What is compared.
-    pub measure: String,
-    /// What the claim expects.
-    pub expected: String,
-    /// The numbers; if undecided, also the reason.
-    pub found: String,
-    /// The numbers as such.
-    pub result: ClaimResult,
-}
-
-/// Returns what a run says of each of its claims.
-pub fn claim_statements(record: &RunRecord) -> Vec<(&ClaimRecord, ClaimStatement)> {
-    claims::claims(record, &PartEvaluations::new(record)).into_iter().map(claims::ClaimView::statement).collect()
+/// What was found of a claim: the numbers; if undecided, also the reason.
+pub fn claim_text(record: &ClaimsRecord, decided: &DecidedClaimRecord) -> String {
+    claims::decided(record, decided).found().to_owned()
 }
 
 impl Report {
     /// Computes the report of the runs for the claims of a scenario.
     pub fn of_claims(record: &ClaimsRecord) -> Report {
         let server = record.server.as_ref().map(|version| format!(", MongoDB {}", plain(version)));
+        let claims: Vec<ClaimView> = record.claims.iter().map(|one| claims::decided(record, one)).collect();
         let headline = Headline {
             scenario: plain(&record.scenario),
             title: plain(&record.title),
@@ -45,11 +29,12 @@ impl Report {
                 server.unwrap_or_default()
             )],
             incomplete: (!record.complete).then(|| "Not all runs are complete.".to_owned()),
-            sentences: vec![format!("{}.", claims::count_results(record.claims.iter().map(claims::CountedClaim::of)))],
+            sentences: vec![format!("{}.", claims::count_results(claims.iter()))],
             ..Headline::default()
         };
-        let section =
-            |id, title, is_by_design| Section::new(id, title).table(table(record, id, title, is_by_design)).with_rows();
+        let section = |id, title, is_by_design| {
+            Section::new(id, title).table(table(&claims, id, title, is_by_design)).with_rows()
+        };
         let measured = section("decided_claims", "Claims", false);
         let by_design = section("decided_claims_by_design", BY_DESIGN, true);
         let runs = Section::new("claim_runs", "Runs").table(runs(record)).with_rows();
@@ -57,20 +42,12 @@ impl Report {
     }
 }
 
-fn table(record: &ClaimsRecord, id: &'static str, title: &'static str, is_by_design: bool) -> Table {
-    let measures: [Measure<'_, &DecidedClaimRecord>; 3] = [
-        Measure::text("verdict", "verdict", "`confirmed`, `refuted` or `undecided`.", |one| {
-            claims::verdict_cell(&one.verdict)
-        }),
-        Measure::text("says", "claim", "The claim in a sentence.", |one| {
-            Cell::text(plain(&one.says)).tone(Tone::Strong)
-        }),
-        Measure::text("found", "found", "The numbers; if undecided, also the reason.", |one| {
-            Cell::text(plain(&one.text)).remark(format!("(expected: {})", plain(&one.expected)))
-        }),
-    ];
-    let rows = record.claims.iter().filter(|claim| claim.by_design == is_by_design);
-    let rows = rows.map(|claim| (Row::new(plain(&claim.id)), claim));
+fn table(claims: &[ClaimView], id: &'static str, title: &'static str, is_by_design: bool) -> Table {
+    let mut measures = claims::measures();
+    measures.push(Measure::text("expected", "expected", "What the claim expects.", |one: &&ClaimView| {
+        Cell::text(one.expected()).tone(Tone::Faint)
+    }));
+    let rows = claims.iter().filter(|one| one.claim.by_design == is_by_design).map(|one| (Row::new(one.id()), one));
     Table::new(id, title, Column::text("id", "id", "Its id."), &measures, rows).list()
 }
 

@@ -2,11 +2,11 @@
 
 use crate::record::Metric;
 use crate::report::document::format::plain;
-use crate::results::{LoadModel, RunRecord};
+use crate::results::{LoadModel, Preset, RunRecord};
 use crate::stats::{
     self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Deferred, Distribution, InFlight,
-    MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking, RoundTimes, SharedCache, Spread, Times, Verdict,
-    ask, outcome_totals,
+    MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking, Role, RoundTimes, SharedCache, Spread, Times,
+    Verdict, ask, outcome_totals, role,
 };
 
 use super::cost::{self, Costs};
@@ -14,6 +14,39 @@ use super::verdict_text;
 
 /// The shares (0 to 1) of the calls for which reports have quantiles.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
+
+/// Why a run has no verdict at all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NoVerdict {
+    /// No round is complete.
+    NoRound,
+    /// The run is invalid.
+    Invalid,
+    /// The preset smoke only checks that everything runs.
+    Smoke,
+    /// All strategies are unsafe.
+    AllUnsafe,
+    /// There is only one strategy that is not unsafe.
+    OneStrategy,
+    /// The baseline is unsafe.
+    UnsafeBaseline,
+}
+
+impl NoVerdict {
+    fn of(record: &RunRecord) -> Option<NoVerdict> {
+        let judged = (0..record.strategies.len()).filter(|place| role(record, *place) == Role::Judged).count();
+        let is_unsafe = record.strategies.first().is_some_and(|baseline| baseline.is_unsafe);
+        let found = [
+            record.rounds.is_empty().then_some(NoVerdict::NoRound),
+            (!stats::invalid_reasons(record).is_empty()).then_some(NoVerdict::Invalid),
+            (record.settings.preset == Preset::Smoke).then_some(NoVerdict::Smoke),
+            (judged == 0).then_some(NoVerdict::AllUnsafe),
+            (judged == 1).then_some(NoVerdict::OneStrategy),
+            is_unsafe.then_some(NoVerdict::UnsafeBaseline),
+        ];
+        found.into_iter().flatten().next()
+    }
+}
 
 /// A run's numbers.
 #[derive(Debug)]
@@ -29,7 +62,7 @@ pub struct Evaluation {
     /// The load, in a few words.
     pub load: String,
     /// Why there is no verdict.
-    pub no_verdict: Option<String>,
+    pub no_verdict: Option<NoVerdict>,
     /// The strategies, the baseline first.
     pub strategies: Vec<StrategyResults>,
     /// The operations that were called, then the mix.
@@ -136,7 +169,7 @@ impl Evaluation {
         let asked = || families.iter().flat_map(|family| &family.questions);
         let of_means = described.iter().chain(asked().filter(|one| one.metric == Metric::MEAN));
         let rows = of_means.map(|comparison| row(record, comparison)).collect();
-        let no_verdict = verdict_text::no_verdict(record, &strategies);
+        let no_verdict = NoVerdict::of(record);
         let has_verdicts = no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
         Evaluation {
             mix: plain(&record.mix.name),
@@ -174,6 +207,11 @@ impl Evaluation {
         self.strategies.iter().enumerate().filter(|(_, strategy)| !strategy.is_repeat)
     }
 
+    /// The name of a strategy.
+    pub fn name(&self, strategy: usize) -> Option<&str> {
+        self.strategies.get(strategy).map(|strategy| strategy.name.as_str())
+    }
+
     /// The baseline strategy's name.
     pub fn baseline(&self) -> &str {
         self.strategies.first().map_or("the baseline", |strategy| &strategy.name)
@@ -191,8 +229,7 @@ impl Evaluation {
 
     /// The difference from the baseline that is reported for a cell.
     pub fn difference(&self, cell: &Measured) -> Option<Verdict> {
-        let verdict = cell.comparison.as_ref()?.verdict;
-        (self.has_verdicts && matches!(verdict, Verdict::Faster | Verdict::Slower)).then_some(verdict)
+        cell.comparison.as_ref()?.verdict.shown().filter(|_| self.has_verdicts)
     }
 }
 

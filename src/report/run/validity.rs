@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::report::document::format::{bytes, count, counted, listed, percent, plain, three, time};
 use crate::results::{LoadModel, Part, RunRecord};
-use crate::stats::{self, CarryOver, EnvironmentWarning, Interference, InvalidReason, Role, SharedCache, WarmUp};
+use crate::stats::{
+    self, CarryOver, EnvironmentWarning, Interference, InvalidReason, Reason, Role, SharedCache, WarmUp,
+};
+
+use super::decision::phrase;
 
 /// Cells that a warning names.
 const NAMED_CELLS: usize = 3;
@@ -280,13 +284,12 @@ fn steal(record: &RunRecord, cells: &[(u64, usize, f64)]) -> String {
 /// Overloaded strategies that are not judged anyway; the verdict names the others.
 pub(crate) fn overloaded(record: &RunRecord) -> Vec<String> {
     let unjudged = (0..record.strategies.len()).filter(|strategy| stats::role(record, *strategy) != Role::Judged);
-    let found = unjudged.filter_map(|strategy| Some((strategy, stats::overloaded(record, strategy)?)));
-    found.map(|(strategy, achieved)| format!("{}.", overload(&name(record, strategy), achieved))).collect()
-}
-
-/// A strategy that did not keep up.
-pub(crate) fn overload(name: &str, achieved: f64) -> String {
-    format!("{name} was overloaded: it kept up with {} of the intended calls", percent(achieved))
+    let found = unjudged.filter_map(|strategy| {
+        let achieved = stats::overloaded(record, strategy)?;
+        Some(Reason::Overloaded { strategy, achieved })
+    });
+    let name = |strategy: usize| Some(record.strategies.get(strategy)?.name.as_str());
+    found.map(|reason| format!("{}.", phrase::reason(reason, &name))).collect()
 }
 
 #[cfg(test)]

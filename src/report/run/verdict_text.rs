@@ -1,88 +1,10 @@
 //! Why there is no verdict, and what a verdict requires, in sentences.
 
-use crate::report::document::format::{bytes, count, counted, listed, percent, plain, three};
-use crate::results::{LoadModel, Preset, RunRecord, RunSettings, SkippedStrategy, Status, in_percent};
-use crate::stats::{
-    ArmComparison, ComparisonFamily, DIRTY_SHARE, InconclusiveReason, MINIMUM_ROUNDS, OutcomeTotals, Role,
-    SIGNIFICANCE, invalid_reasons,
-};
+use crate::report::document::format::{count, counted, listed, percent, plain, three};
+use crate::results::{LoadModel, RunRecord, RunSettings, SkippedStrategy, Status, in_percent};
+use crate::stats::{ArmComparison, ComparisonFamily, OutcomeTotals, Role, SIGNIFICANCE};
 
-use super::evaluation::StrategyResults;
-use super::validity::overload;
-
-/// Larger effects are as good as undetectable (10.0 for 1,000 %).
-const LARGEST_EFFECT: f64 = 10.0;
-
-/// Writes sentences about strategies by their names.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct VerdictText<'n> {
-    /// The strategies, in the run's order.
-    pub(crate) strategies: &'n [StrategyResults],
-}
-
-impl VerdictText<'_> {
-    /// A strategy's name.
-    pub(crate) fn name(&self, strategy: usize) -> &str {
-        self.strategies.get(strategy).map_or("?", |strategy| &strategy.name)
-    }
-
-    /// Why a comparison is inconclusive.
-    pub(crate) fn reason(&self, reason: InconclusiveReason) -> String {
-        let unstable = "inconclusive, as rounds differ too much";
-        match reason {
-            InconclusiveReason::NotJudged => "not judged".into(),
-            InconclusiveReason::Identical { baseline } => {
-                format!("the same commands as with {}", self.name(baseline))
-            }
-            InconclusiveReason::OutOfContext { strategy, alone, in_mix } => format!(
-                "not in context: {} of {}'s calls did something by themselves, and {} in the mix",
-                percent(alone),
-                self.name(strategy),
-                percent(in_mix)
-            ),
-            InconclusiveReason::FewInFlight { strategy, share } => {
-                format!("{} kept only {} of its clients busy", self.name(strategy), percent(share))
-            }
-            InconclusiveReason::Failures { strategy, share } => {
-                format!("{} failed in {} of its calls", self.name(strategy), percent(share))
-            }
-            InconclusiveReason::Overloaded { strategy, achieved } => overload(self.name(strategy), achieved),
-            InconclusiveReason::NoSuccess { strategy } => {
-                format!("{} had a round without a successful call", self.name(strategy))
-            }
-            InconclusiveReason::WriteBack { strategy, written, stored } => format!(
-                "shared cache: in a round {} were written back in slices of {}, which stored {}; measure with --isolate, or \
-                 with a server per strategy",
-                bytes(written),
-                self.name(strategy),
-                bytes(stored)
-            ),
-            InconclusiveReason::DirtyCache { dirty, cache } => format!(
-                "shared cache: a round leaves {} to write, more than {} % of the cache of {}; measure with --isolate, or with \
-                 a server per strategy",
-                bytes(dirty),
-                in_percent(DIRTY_SHARE),
-                bytes(cache)
-            ),
-            InconclusiveReason::TooFewRounds(rounds) => {
-                format!("{MINIMUM_ROUNDS} rounds are required, and this run has {rounds}")
-            }
-            InconclusiveReason::Unstable { mde } if mde.is_finite() && mde < LARGEST_EFFECT => {
-                format!("{unstable} {}; use a longer preset", least_effect(mde))
-            }
-            InconclusiveReason::Unstable { .. } => format!("{unstable}; use a longer preset"),
-        }
-    }
-}
-
-fn least_effect(mde: f64) -> String {
-    format!("(minimum detectable effect {})", percent(mde))
-}
-
-/// The minimum detectable effect as a table shows it.
-pub(crate) fn effect(mde: f64) -> String {
-    if mde < LARGEST_EFFECT { percent(mde) } else { "> 1,000 %".into() }
-}
+use super::evaluation::{Evaluation, NoVerdict, StrategyResults};
 
 /// When a difference is reported, and how often one is reported that does not exist.
 pub(crate) fn criteria<'f>(
@@ -150,24 +72,20 @@ pub(crate) fn sensitivity<'f>(families: impl Iterator<Item = &'f ComparisonFamil
 }
 
 /// Why a run has no verdict at all.
-pub(crate) fn no_verdict(record: &RunRecord, strategies: &[StrategyResults]) -> Option<String> {
-    if record.rounds.is_empty() {
-        return Some("No verdict: no round is complete.".into());
-    }
-    if !invalid_reasons(record).is_empty() {
-        return Some("No verdict: the run is invalid.".into());
-    }
-    if record.settings.preset == Preset::Smoke {
-        let rounds = counted(record.rounds.len() as u64, "round");
-        return Some(format!("No verdict: {rounds}. The preset smoke only checks that everything runs."));
-    }
-    match strategies.iter().filter(|strategy| !strategy.is_unsafe && !strategy.is_repeat).count() {
-        0 => Some("No verdict: all strategies are unsafe.".into()),
-        1 => Some("No verdict: a comparison requires two strategies.".into()),
-        _ => strategies.first().filter(|baseline| baseline.is_unsafe).map(|baseline| {
-            format!("No verdict: {} is the baseline, and unsafe; name a safe strategy first.", baseline.name)
-        }),
-    }
+pub(crate) fn no_verdict(reason: NoVerdict, run: &Evaluation) -> String {
+    let text = match reason {
+        NoVerdict::NoRound => "no round is complete.".into(),
+        NoVerdict::Invalid => "the run is invalid.".into(),
+        NoVerdict::Smoke => {
+            format!("{}. The preset smoke only checks that everything runs.", counted(run.rounds, "round"))
+        }
+        NoVerdict::AllUnsafe => "all strategies are unsafe.".into(),
+        NoVerdict::OneStrategy => "a comparison requires two strategies.".into(),
+        NoVerdict::UnsafeBaseline => {
+            format!("{} is the baseline, and unsafe; name a safe strategy first.", run.baseline())
+        }
+    };
+    format!("No verdict: {text}")
 }
 
 /// The strategies that the server cannot run, a line each.

@@ -6,9 +6,9 @@ use crate::record::{Metric, Part};
 use crate::report::document::cell::Tone;
 use crate::report::document::decision::Decision;
 use crate::report::document::format::{NOTHING, bytes, counted, three, time, wrap};
-use crate::report::document::table::{Forms, Row, Table};
 use crate::report::run::evaluation::Evaluation;
 use crate::report::run::parts::PartEvaluations;
+use crate::report::run::sections::heat_map::{self, HeatRow};
 use crate::report::{HTML_FILE, Report};
 
 /// The most lines at 100 columns.
@@ -19,6 +19,9 @@ const MOST_STRATEGIES: usize = 6;
 
 /// The length of the longest bar.
 const BAR: usize = 12;
+
+/// The length of the longest name of a line below the tables.
+const LABEL: usize = 10;
 
 /// The longest name in the heading of a column.
 const LONGEST_HEADING: usize = 18;
@@ -36,7 +39,7 @@ pub(crate) fn lines(report: &Report, width: usize) -> Option<Vec<ToneLine>> {
     before.extend(block(strategies(&run.parts, decision, width)));
     let after = after(report, decision, width);
     let room = MOST_LINES.saturating_sub(before.len() + after.len());
-    before.extend(block(headline.overview.as_ref().map_or_else(Vec::new, |table| operations(table, width, room))));
+    before.extend(block(operations(&run.parts, width, room)));
     before.extend(after);
     Some(before)
 }
@@ -55,10 +58,10 @@ fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
         lines.extend(wrapped(Tone::Faint, &format!("{}.", asides.join(" · ")), width));
     }
     for (name, text) in decision.lines() {
-        let room = width.saturating_sub(7).max(20);
+        let room = width.saturating_sub(LABEL + 2).max(20);
         lines.extend(wrap(&text, room).into_iter().enumerate().map(|(place, line)| {
             let name = if place == 0 { name } else { "" };
-            (Tone::Plain, format!("{name:<5}  {line}").trim_end().to_owned())
+            (Tone::Plain, format!("{name:<LABEL$}  {line}").trim_end().to_owned())
         }));
     }
     let mut lines = block(lines);
@@ -163,19 +166,15 @@ fn index(parts: &PartEvaluations, place: usize) -> Option<f64> {
 }
 
 /// A line per operation in at most `room` lines, from the heat map.
-fn operations(table: &Table, width: usize, room: usize) -> Vec<ToneLine> {
-    let shown: Vec<&Row> = table.rows.iter().filter(|row| row.group.tone != Tone::Strong).collect();
-    let mut groups: Vec<Vec<&Row>> = Vec::new();
-    for row in shown {
-        match groups.last_mut() {
-            Some(group) if group[0].group == row.group => group.push(row),
-            _ => groups.push(vec![row]),
-        }
-    }
-    let Some(first) = groups.first().filter(|_| table.forms.contains(Forms::MARKDOWN)) else { return Vec::new() };
-    let headings: Vec<String> = first.iter().map(|row| shortened(&row.name.text)).collect();
-    let texts: Vec<Vec<String>> = groups.iter().map(|group| group.iter().map(|row| cell(row)).collect()).collect();
-    let widest = groups.iter().map(|group| group[0].group.text.chars().count()).max().unwrap_or(0);
+fn operations(parts: &PartEvaluations, width: usize, room: usize) -> Vec<ToneLine> {
+    let all = heat_map::rows(parts);
+    let rows: Vec<&HeatRow> = all.iter().filter(|row| !row.is_mix()).collect();
+    let Some(first) = rows.first() else { return Vec::new() };
+    let strategy = |place: usize| parts.main().name(place).unwrap_or_default();
+    let headings: Vec<String> = first.cells.iter().map(|(place, _)| shortened(strategy(*place))).collect();
+    let texts: Vec<Vec<String>> =
+        rows.iter().map(|row| row.cells.iter().map(|(_, heat)| heat.short()).collect()).collect();
+    let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     let column = |place: usize| {
         let own = texts.iter().filter_map(|texts| texts.get(place)).map(|text| text.chars().count());
         own.chain([headings[place].chars().count()]).max().unwrap_or(0)
@@ -202,32 +201,16 @@ fn operations(table: &Table, width: usize, room: usize) -> Vec<ToneLine> {
     };
     let title = format!("Own time by itself, times the best; in brackets: no difference reported{more}");
     let mut lines = vec![(Tone::Faint, title), (Tone::Faint, line("", "share", &headings))];
-    let rows = room.saturating_sub(lines.len() + 1);
+    let room = room.saturating_sub(lines.len() + 1);
     // A heading without a row says nothing.
-    let fitting = if groups.len() > rows { rows.saturating_sub(1).max(1) } else { rows };
-    let all = groups
-        .iter()
-        .zip(&texts)
-        .map(|(group, texts)| (Tone::Plain, line(&group[0].group.text, &group[0].group.remark, texts)));
+    let fitting = if rows.len() > room { room.saturating_sub(1).max(1) } else { room };
+    let all = rows.iter().zip(&texts).map(|(row, texts)| (Tone::Plain, line(&row.name, &row.share, texts)));
     lines.extend(all.take(fitting));
-    if groups.len() > fitting {
-        lines.push((
-            Tone::Faint,
-            format!("  and {} more: --full", counted((groups.len() - fitting) as u64, "operation")),
-        ));
+    if rows.len() > fitting {
+        lines
+            .push((Tone::Faint, format!("  and {} more: --full", counted((rows.len() - fitting) as u64, "operation"))));
     }
     lines
-}
-
-/// The best has its time, others how many times as long they take.
-fn cell(row: &Row) -> String {
-    let Some(cell) = row.cells.first() else { return String::new() };
-    match cell.tone {
-        Tone::Best => cell.remark.clone(),
-        Tone::Heat(_) => cell.text.replace(' ', ""),
-        _ if cell.text == "lowest" => cell.remark.clone(),
-        _ => format!("({})", cell.text.replace(' ', "")),
-    }
 }
 
 fn shortened(name: &str) -> String {
@@ -258,12 +241,12 @@ mod tests {
     #[test]
     fn more_operations_than_fit_are_counted() {
         let report = report(&sample::run(8));
-        let table = report.headline.overview.as_ref().unwrap();
-        let all = operations(table, 100, 30);
+        let parts = &report.run.as_ref().unwrap().parts;
+        let all = operations(parts, 100, 30);
         assert_eq!(all.len(), 2 + 3, "{all:#?}");
-        let few = operations(table, 100, 5);
+        let few = operations(parts, 100, 5);
         assert_eq!(few.last().unwrap().1, "  and 2 operations more: --full", "{few:#?}");
-        let narrow = operations(table, 40, 30);
+        let narrow = operations(parts, 40, 30);
         assert!(
             narrow[0].1.ends_with("more strategy: --full") || narrow[0].1.ends_with("more strategies: --full"),
             "{narrow:#?}"

@@ -1,24 +1,24 @@
 //! Counts, sizes and shares.
 
 use crate::record::{Metric, OutcomeKind, SizeMetric};
-use crate::results::{CollectionSizes, Relation, RunRecord};
-use crate::stats::compare::{InconclusiveReason, MINIMUM_ROUNDS};
+use crate::results::{ClaimResult, CollectionSizes, Reason, Relation, RunRecord, Verdict};
+use crate::stats::compare::MINIMUM_ROUNDS;
 use crate::stats::cost::own_cost;
 use crate::stats::latency::Distribution;
 use crate::stats::value;
 use crate::stats::view::{cells, operations};
 
 use super::question::ClaimSide;
-use super::{ClaimOutcome, ClaimResult, UndecidedReason};
+use super::without_numbers;
 
 /// Counts are equal when they differ by at most this share (0.005 for 0.5 %): numbers in scenarios are rounded.
 const ROUNDING: f64 = 0.005;
 
 /// A count is below or above another when they differ by more than this share.
-pub const DEAD_ZONE: f64 = 0.02;
+const DEAD_ZONE: f64 = 0.02;
 
 /// A count per call of an operation, over all rounds.
-pub(super) fn per_call(record: &RunRecord, metric: Metric, side: ClaimSide) -> Result<f64, UndecidedReason> {
+pub(super) fn per_call(record: &RunRecord, metric: Metric, side: ClaimSide) -> Result<f64, Reason> {
     let cost = || own_cost(record, side.strategy, side.operation?);
     let found = match metric {
         Metric::RoundTrips => cost().map(|cost| cost.round_trips),
@@ -26,25 +26,25 @@ pub(super) fn per_call(record: &RunRecord, metric: Metric, side: ClaimSide) -> R
         Metric::Time(_) | Metric::Max | Metric::Throughput | Metric::InconsistencyP99 => None,
         Metric::Failed | Metric::Retries | Metric::Size(_) => None,
     };
-    found.ok_or(UndecidedReason::NotReported)
+    found.ok_or(Reason::NotReported)
 }
 
 /// A size after the calls, mean over rounds; of the largest document, the largest of all rounds.
-pub(super) fn size(record: &RunRecord, size: SizeMetric, strategy: usize) -> Result<f64, UndecidedReason> {
+pub(super) fn size(record: &RunRecord, size: SizeMetric, strategy: usize) -> Result<f64, Reason> {
     let is_lagging = |sizes: &CollectionSizes| !sizes.checkpointed;
     let is_file = size != SizeMetric::LargestDocument;
     if is_file && cells(record, strategy).flat_map(|cell| &cell.after).any(is_lagging) {
-        return Err(UndecidedReason::NotCheckpointed);
+        return Err(Reason::NotCheckpointed);
     }
-    value(record, Metric::Size(size), strategy, None).ok_or(UndecidedReason::NotReported)
+    value(record, Metric::Size(size), strategy, None).ok_or(Reason::NotReported)
 }
 
 /// The anomalies that an audit found after a round, mean over rounds.
-pub(super) fn anomalies(record: &RunRecord, audit: &str, strategy: usize) -> Result<f64, UndecidedReason> {
+pub(super) fn anomalies(record: &RunRecord, audit: &str, strategy: usize) -> Result<f64, Reason> {
     let audits = cells(record, strategy).flat_map(|cell| &cell.audits).filter(|one| one.audit == audit);
     let counts: Vec<f64> = audits.map(|one| one.anomalies() as f64).collect();
     if counts.is_empty() {
-        return Err(UndecidedReason::NotReported);
+        return Err(Reason::NotReported);
     }
     Ok(counts.iter().sum::<f64>() / counts.len() as f64)
 }
@@ -65,17 +65,13 @@ pub(super) fn p99_or_longest(times: &Distribution) -> f64 {
 
 /// The result of a comparison of counts.
 pub(super) fn counted(value: f64, against: f64, relation: Relation) -> ClaimResult {
-    let is_within = |share: f64| (value - against).abs() <= against.abs() * share;
-    let decided = |is_confirmed: bool| if is_confirmed { ClaimOutcome::Confirmed } else { ClaimOutcome::Refuted };
-    let outcome = match relation {
-        Relation::Equals => decided(is_within(ROUNDING)),
-        Relation::Below | Relation::Above if is_within(DEAD_ZONE) => {
-            ClaimOutcome::Undecided(UndecidedReason::WithinDeadZone)
-        }
-        Relation::Below => decided(value < against),
-        Relation::Above => decided(value > against),
+    let within = if relation == Relation::Equals { ROUNDING } else { DEAD_ZONE };
+    let verdict = match value - against {
+        difference if difference.abs() <= against.abs() * within => Verdict::Same { within },
+        difference if difference < 0.0 => Verdict::Faster,
+        _ => Verdict::Slower,
     };
-    ClaimResult { value: Some(value), against: Some(against), ..ClaimResult::new(outcome) }
+    ClaimResult { value: Some(value), against: Some(against), ..without_numbers(verdict) }
 }
 
 /// The result of a comparison of counts per round that vary: all rounds have to agree, which chance alone brings about with a
@@ -84,21 +80,18 @@ pub(super) fn varying(
     values: &[Option<f64>],
     against: &[Option<f64>],
     relation: Relation,
-) -> Result<ClaimResult, UndecidedReason> {
+) -> Result<ClaimResult, Reason> {
     let pairs: Vec<(f64, f64)> = values.iter().zip(against).filter_map(|(one, other)| one.zip(*other)).collect();
     let rounds = pairs.len();
     if rounds == 0 {
-        return Err(UndecidedReason::NotReported);
+        return Err(Reason::NotReported);
     }
     let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / rounds as f64;
     let result = counted(mean(|pair| pair.0), mean(|pair| pair.1), relation);
     let agree = pairs.iter().all(|pair| pair.0 < pair.1) || pairs.iter().all(|pair| pair.0 > pair.1);
-    let doubt = match (&result.outcome, relation) {
-        (ClaimOutcome::Undecided(_), _) | (_, Relation::Equals) => None,
-        (ClaimOutcome::Confirmed | ClaimOutcome::Refuted, Relation::Below | Relation::Above) => {
-            let few = UndecidedReason::NotComparable(InconclusiveReason::TooFewRounds(rounds));
-            (rounds < MINIMUM_ROUNDS).then_some(few).or((!agree).then_some(UndecidedReason::RoundsDisagree))
-        }
-    };
-    Ok(ClaimResult { outcome: doubt.map_or(result.outcome, ClaimOutcome::Undecided), ..result })
+    let doubt = (rounds < MINIMUM_ROUNDS).then_some(Reason::TooFewRounds(rounds));
+    let doubt = doubt.or((!agree).then_some(Reason::RoundsDisagree));
+    let is_tested = result.verdict.is_difference() && relation != Relation::Equals;
+    let verdict = doubt.filter(|_| is_tested).map_or(result.verdict, Verdict::Inconclusive);
+    Ok(ClaimResult { verdict, ..result })
 }

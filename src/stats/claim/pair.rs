@@ -1,14 +1,13 @@
 //! Two strategies or operations, compared over rounds.
 
 use crate::record::{Metric, OutcomeKind, TimeMetric};
-use crate::results::{Preset, Relation, RunRecord};
-use crate::stats::compare::{ArmTimes, InconclusiveReason, Judge, Limits, MINIMUM_ROUNDS, Quantity, Verdict, obstacle};
+use crate::results::{ClaimResult, Preset, Reason, RunRecord, Verdict};
+use crate::stats::compare::{ArmTimes, Judge, Limits, MINIMUM_ROUNDS, Quantity, SIGNIFICANCE, obstacle};
 use crate::stats::estimate::{Estimate, log_ratios};
 use crate::stats::series::{RoundSeries, SeriesKey};
 use crate::stats::shared_cache::SharedCache;
 
 use super::question::ClaimSide;
-use super::{ClaimOutcome, ClaimResult, UndecidedReason};
 
 /// Two strategies or operations, and the metric that is compared over rounds.
 pub(super) struct StrategyPair<'r> {
@@ -24,41 +23,22 @@ pub(super) struct StrategyPair<'r> {
 }
 
 impl StrategyPair<'_> {
-    pub(super) fn compare(
-        &self,
-        relation: Relation,
-        critical: Option<f64>,
-        p: Option<f64>,
-    ) -> Result<ClaimResult, UndecidedReason> {
+    pub(super) fn compare(&self, critical: Option<f64>, p: Option<f64>) -> Result<ClaimResult, Reason> {
         let StrategyPair { record, mine, theirs, times, .. } = *self;
         let estimate = Estimate::of(&self.log_ratios()).ok_or_else(|| self.without_rounds())?;
-        // Below is a time's faster, whatever the metric: the relation says which of the two is claimed.
-        let quantity = Quantity::Time;
+        let quantity = if self.metric == Metric::Throughput { Quantity::Throughput } else { Quantity::Time };
         let judge = Judge { quantity, critical, band: self.band(), limits: Limits::of(&record.settings) };
         let verdict = match (self.obstacle(), p) {
-            (Some(reason), _) => Err(reason),
-            (None, Some(p)) => Ok(judge.verdict(&estimate, p)),
-            (None, None) => Err(self.without_rounds()),
-        };
-        let interval = judge.interval(&estimate);
-        let is_claimed = |is_below: bool| is_below == (relation == Relation::Below);
-        let decided = |is_below| if is_claimed(is_below) { ClaimOutcome::Confirmed } else { ClaimOutcome::Refuted };
-        let outcome = match verdict {
-            Err(reason) => ClaimOutcome::Undecided(reason),
-            Ok(Verdict::Faster) => decided(true),
-            Ok(Verdict::Slower) => decided(false),
-            Ok(Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Inconclusive(_)) => {
-                let is_noise = interval.is_some_and(|interval| interval.excludes_one());
-                let reason = if is_noise { UndecidedReason::WithinNoise } else { UndecidedReason::IncludesOne };
-                ClaimOutcome::Undecided(reason)
-            }
+            (Some(reason), _) => Verdict::Inconclusive(reason),
+            (None, Some(p)) => judge.verdict(&estimate, p < SIGNIFICANCE),
+            (None, None) => Verdict::Inconclusive(self.without_rounds()),
         };
         Ok(ClaimResult {
-            outcome,
+            verdict,
             value: self.series(mine).value,
             against: self.series(theirs).value.map(|value| value * times),
             ratio: Some(estimate.ratio()),
-            interval,
+            interval: judge.interval(&estimate).map(|interval| [interval.low, interval.high]),
         })
     }
 
@@ -70,14 +50,13 @@ impl StrategyPair<'_> {
     }
 
     /// Why nothing over rounds can decide the claim.
-    fn obstacle(&self) -> Option<UndecidedReason> {
+    fn obstacle(&self) -> Option<Reason> {
         let settings = &self.record.settings;
         let arm = |side: ClaimSide| ArmTimes::of(self.record, side.strategy, side.operation).beside_others(self.cache);
         if settings.preset == Preset::Smoke {
-            Some(UndecidedReason::SmokePreset)
+            Some(Reason::SmokePreset)
         } else {
-            let obstacle = obstacle(&arm(self.mine), &arm(self.theirs), Limits::of(settings));
-            obstacle.map(UndecidedReason::NotComparable)
+            obstacle(&arm(self.mine), &arm(self.theirs), Limits::of(settings))
         }
     }
 
@@ -98,14 +77,14 @@ impl StrategyPair<'_> {
     }
 
     /// Why there are too few rounds with a ratio.
-    fn without_rounds(&self) -> UndecidedReason {
+    fn without_rounds(&self) -> Reason {
         let rounds = self.record.rounds.len();
         if rounds < MINIMUM_ROUNDS {
-            UndecidedReason::NotComparable(InconclusiveReason::TooFewRounds(rounds))
+            Reason::TooFewRounds(rounds)
         } else if matches!(self.metric, Metric::Time(TimeMetric::Quantile(_)) | Metric::InconsistencyP99) {
-            UndecidedReason::FewCalls
+            Reason::FewCalls
         } else {
-            UndecidedReason::NotReported
+            Reason::NotReported
         }
     }
 

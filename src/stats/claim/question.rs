@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Metric, MetricUse, OutcomeKind, Part};
-use crate::results::{ClaimRecord, Relation, RunRecord, Than};
+use crate::record::{Metric, OutcomeKind, Part};
+use crate::results::{ClaimName, ClaimRecord, ClaimResult, Reason, Relation, RunRecord, Than};
 use crate::stats::shared_cache::SharedCache;
-use crate::stats::view::{distinct, operations};
+use crate::stats::view::operations;
 use crate::stats::{InvalidReason, RoundSeries, SeriesKey, inconsistency, invalid_reasons};
 
+use super::Decision;
 use super::count::{self, counted};
 use super::pair::StrategyPair;
-use super::{ClaimResult, Decision, UndecidedReason};
 
 /// The number that decides a claim.
 enum DecidingNumber<'c> {
@@ -32,7 +32,7 @@ impl DecidingNumber<'_> {
         if claim.metric.is_empty() {
             return outcome()?.map(DecidingNumber::Outcome);
         }
-        Some(DecidingNumber::Metric(Metric::named(&claim.metric, MetricUse::Claim)?, outcome()?))
+        Some(DecidingNumber::Metric(claim.known_metric()?, outcome()?))
     }
 }
 
@@ -69,10 +69,10 @@ pub(super) struct MeasuredRun<'r> {
 
 impl<'r> MeasuredRun<'r> {
     /// What decides a claim in this run.
-    pub(super) fn decision(self, claim: &ClaimRecord) -> Result<Decision<'r>, UndecidedReason> {
+    pub(super) fn decision(self, claim: &ClaimRecord) -> Result<Decision<'r>, Reason> {
         self.check_settings(claim)?;
         let (side, other) = self.sides(claim)?;
-        let number = DecidingNumber::of(claim).ok_or(UndecidedReason::UnknownMetric)?;
+        let number = DecidingNumber::of(claim).ok_or(Reason::UnknownMetric)?;
         self.check_validity(&number)?;
         match number {
             DecidingNumber::Metric(metric, outcome) if metric.is_measured() => {
@@ -105,14 +105,14 @@ impl<'r> MeasuredRun<'r> {
                 let parts = [Part::Rate, Part::Saturation, Part::Own].map(|part| self.parts.get(&part));
                 Self::counts(claim.relation, (side, other), |side| {
                     let shares = parts.iter().flatten().find_map(|part| count::share(part, outcome, side));
-                    shares.ok_or(UndecidedReason::NotReported)
+                    shares.ok_or(Reason::NotReported)
                 })
             }
         }
     }
 
     /// Whether the run has the mix, the clients and the parameters of the claim.
-    fn check_settings(self, claim: &ClaimRecord) -> Result<(), UndecidedReason> {
+    fn check_settings(self, claim: &ClaimRecord) -> Result<(), Reason> {
         let RunRecord { mix, settings, parameters, .. } = self.record;
         let is_set = |setting: &(String, serde_json::Value)| parameters.contains(setting);
         let has_mix = claim.mix.as_ref().is_none_or(|name| *name == mix.name);
@@ -120,49 +120,50 @@ impl<'r> MeasuredRun<'r> {
         if has_mix && has_clients && claim.set.iter().all(is_set) {
             return Ok(());
         }
-        Err(UndecidedReason::NotMeasured(options(claim)))
+        Err(Reason::OtherSettings)
     }
 
     /// Anomalies make a run invalid, but they are what an audit counts.
-    fn check_validity(self, number: &DecidingNumber) -> Result<(), UndecidedReason> {
+    fn check_validity(self, number: &DecidingNumber) -> Result<(), Reason> {
         let is_audit = matches!(number, DecidingNumber::Audit(_));
         let matters = |reason: &InvalidReason| !(is_audit && matches!(reason, InvalidReason::Anomalies { .. }));
         let is_invalid = self.parts.values().any(|part| invalid_reasons(part).iter().any(matters));
-        if is_invalid { Err(UndecidedReason::InvalidRun) } else { Ok(()) }
+        if is_invalid { Err(Reason::InvalidRun) } else { Ok(()) }
     }
 
     /// The first of these parts that was measured.
-    fn part(self, parts: &[Part]) -> Result<&'r RunRecord, UndecidedReason> {
-        parts.iter().find_map(|part| self.parts.get(part)).ok_or(UndecidedReason::NotReported)
+    fn part(self, parts: &[Part]) -> Result<&'r RunRecord, Reason> {
+        parts.iter().find_map(|part| self.parts.get(part)).ok_or(Reason::NotReported)
     }
 
     /// The part that was measured last, whose cells have the sizes and audits.
-    fn last(self) -> Result<&'r RunRecord, UndecidedReason> {
-        self.parts.values().next_back().ok_or(UndecidedReason::NotReported)
+    fn last(self) -> Result<&'r RunRecord, Reason> {
+        self.parts.values().next_back().ok_or(Reason::NotReported)
     }
 
     /// The strategies and operations of a claim, which all must be part of the run.
-    fn sides(self, claim: &ClaimRecord) -> Result<(ClaimSide, OtherSide), UndecidedReason> {
-        let (mut strategies, mut called) = (Vec::new(), Vec::new());
-        let mut side = |strategy: &str, operation: Option<&str>| {
-            let found = self.record.strategies.iter().position(|entry| entry.name == strategy);
-            if found.is_none() {
-                strategies.push(strategy.to_owned());
-            }
-            let place = operation.and_then(|name| self.called(name));
-            called.extend(operation.filter(|_| place.is_none()).map(str::to_owned));
-            ClaimSide { strategy: found.unwrap_or(0), operation: place }
+    fn sides(self, claim: &ClaimRecord) -> Result<(ClaimSide, OtherSide), Reason> {
+        let strategy = |name: &str, which| {
+            self.record.strategies.iter().position(|entry| entry.name == name).ok_or(Reason::NotInRun(which))
         };
-        let mine = side(&claim.strategy, claim.operation.as_deref());
+        let operation =
+            |name: Option<&str>, which| name.map(|name| self.called(name).ok_or(Reason::NotInRun(which))).transpose();
+        let mine = ClaimSide {
+            strategy: strategy(&claim.strategy, ClaimName::Strategy)?,
+            operation: operation(claim.operation.as_deref(), ClaimName::Operation)?,
+        };
         let other = match &claim.than {
             Than::Number(number) | Than::Evaluated { number, .. } => OtherSide::Number(*number),
-            Than::Strategy(name) => OtherSide::Side(side(name, claim.operation.as_deref()), 1.0),
-            Than::Other { strategy, operation, times, .. } => {
-                OtherSide::Side(side(strategy, operation.as_deref()), *times)
+            Than::Strategy(name) => {
+                OtherSide::Side(ClaimSide { strategy: strategy(name, ClaimName::OtherStrategy)?, ..mine }, 1.0)
+            }
+            Than::Other { strategy: name, operation: called, times, .. } => {
+                let strategy = strategy(name, ClaimName::OtherStrategy)?;
+                let operation = operation(called.as_deref(), ClaimName::OtherOperation)?;
+                OtherSide::Side(ClaimSide { strategy, operation }, *times)
             }
         };
-        let absent = distinct(strategies.into_iter().chain(called));
-        if absent.is_empty() { Ok((mine, other)) } else { Err(UndecidedReason::NotInRun(absent)) }
+        Ok((mine, other))
     }
 
     /// The place of an operation that was called in this run.
@@ -181,11 +182,11 @@ impl<'r> MeasuredRun<'r> {
         metric: Metric,
         outcome: Option<OutcomeKind>,
         (mine, other): (ClaimSide, OtherSide),
-    ) -> Result<Decision<'r>, UndecidedReason> {
+    ) -> Result<Decision<'r>, Reason> {
         let record = self.part(metric.parts())?;
-        let OtherSide::Side(theirs, times) = other else { return Err(UndecidedReason::UnknownMetric) };
+        let OtherSide::Side(theirs, times) = other else { return Err(Reason::UnknownMetric) };
         if relation == Relation::Equals {
-            return Err(UndecidedReason::UnknownMetric);
+            return Err(Reason::UnknownMetric);
         }
         if metric == Metric::InconsistencyP99 {
             let window = |side: ClaimSide| inconsistency(record, side.strategy, side.operation?);
@@ -197,15 +198,15 @@ impl<'r> MeasuredRun<'r> {
             }
         }
         let pair = StrategyPair { record, cache: self.cache, metric, outcome, mine, theirs, times };
-        Ok(Decision::Rounds(pair, relation))
+        Ok(Decision::Rounds(pair))
     }
 
     /// A claim on counts.
     fn counts(
         relation: Relation,
         (side, other): (ClaimSide, OtherSide),
-        count: impl Fn(ClaimSide) -> Result<f64, UndecidedReason>,
-    ) -> Result<Decision<'r>, UndecidedReason> {
+        count: impl Fn(ClaimSide) -> Result<f64, Reason>,
+    ) -> Result<Decision<'r>, Reason> {
         let against = match other {
             OtherSide::Number(number) => number,
             OtherSide::Side(side, times) => count(side)? * times,
@@ -214,20 +215,11 @@ impl<'r> MeasuredRun<'r> {
     }
 }
 
-/// The options of a run that decides a claim.
-fn options(claim: &ClaimRecord) -> Vec<String> {
-    let value = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let mix = claim.mix.iter().map(|mix| format!("--mix {mix}"));
-    let clients = claim.clients.iter().map(|clients| format!("--clients {clients}"));
-    let set = claim.set.iter().map(|(name, set)| format!("--set {name}={}", value(set)));
-    mix.chain(clients).chain(set).collect()
-}
-
 impl Decision<'_> {
     /// The log ratios of a member of the claims' family; `None` for a claim that needs no test.
     pub(super) fn tested(&self) -> Option<Vec<Option<f64>>> {
         match self {
-            Decision::Rounds(pair, _) => pair.tested(),
+            Decision::Rounds(pair) => pair.tested(),
             Decision::Counts(ClaimResult { .. }) => None,
         }
     }

@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 
 use crate::record::LatencyHistogram;
-use crate::results::{AuditRecord, ClaimRecord, Preset, RunRecord, Than, TimesRecord};
+use crate::results::{
+    AuditRecord, ClaimName, ClaimOutcome, ClaimRecord, Preset, Relation, RunRecord, Than, TimesRecord,
+};
 use crate::stats::sample;
 
 use super::*;
@@ -35,14 +37,12 @@ fn own_counters(run: &mut RunRecord) -> &mut Vec<BTreeMap<String, f64>> {
 }
 
 fn outcome(run: RunRecord, text: &str) -> ClaimOutcome {
-    found(run, text).outcome
+    claim(text).outcome(found(run, text).verdict)
 }
 
-fn reason(run: RunRecord, text: &str) -> UndecidedReason {
-    match outcome(run, text) {
-        ClaimOutcome::Undecided(reason) => reason,
-        other => panic!("{text}: {other:?}"),
-    }
+fn reason(run: RunRecord, text: &str) -> Reason {
+    let verdict = found(run, text).verdict;
+    verdict.reason().unwrap_or_else(|| panic!("{text}: {verdict:?}"))
 }
 
 #[test]
@@ -71,11 +71,11 @@ fn claims_over_rounds_are_one_family() {
     run.claims = [alone, "mean count linked below embedded", "round_trips count linked equals 1"].map(claim).to_vec();
     let run = sample::whole(&run);
     let together = claim_results(&run, &run.all_parts());
-    let width = |result: &ClaimResult| result.interval.map(|interval| interval.high / interval.low).unwrap();
+    let width = |result: &ClaimResult| result.interval.map(|[low, high]| high / low).unwrap();
     assert!(width(&together[0]) > width(&one), "{one:?} {together:?}");
     let turned = found(sample::run(8), "mean read_post embedded below linked");
     let (interval, turned) = (one.interval.unwrap(), turned.interval.unwrap());
-    assert!((interval.low * turned.high - 1.0).abs() < 1e-12 && interval.low > 1.0);
+    assert!((interval[0] * turned[1] - 1.0).abs() < 1e-12 && interval[0] > 1.0);
     let quantile = found(sample::run(8), "p50 read_post linked above embedded");
     // 940 to 610 µs, times the place of the typical call in the distribution.
     assert!((quantile.ratio.unwrap() / (940.0 / 610.0) - 1.0).abs() < 0.02, "{quantile:?}");
@@ -90,28 +90,28 @@ fn times_that_cannot_be_compared_are_undecided() {
         change(&mut run);
         run
     };
-    assert_eq!(reason(sample::run(5), text), UndecidedReason::NotComparable(InconclusiveReason::TooFewRounds(5)));
-    assert_eq!(reason(sample::run(0), text), UndecidedReason::NotInRun(vec!["add_comment".into()]));
-    assert_eq!(reason(with(&|run| run.settings.preset = Preset::Smoke), text), UndecidedReason::SmokePreset);
-    assert_eq!(reason(with(&|run| run.rounds[0].cells[0].connections_created = 1), text), UndecidedReason::InvalidRun);
-    assert_eq!(reason(with(&|run| run.settings.noise = 5.0), text), UndecidedReason::WithinNoise);
-    assert_eq!(reason(run(), "p50 add_comment other below linked"), UndecidedReason::NotInRun(vec!["other".into()]));
-    assert_eq!(reason(run(), "p50 remove linked below embedded"), UndecidedReason::NotInRun(vec!["remove".into()]));
-    assert_eq!(reason(run(), "p99 read_post linked above embedded"), UndecidedReason::FewCalls);
-    assert_eq!(reason(run(), "p50 add_comment linked equals embedded"), UndecidedReason::UnknownMetric);
-    assert_eq!(reason(run(), "p50 add_comment linked below 5"), UndecidedReason::UnknownMetric);
+    assert_eq!(reason(sample::run(5), text), Reason::TooFewRounds(5));
+    assert_eq!(reason(sample::run(0), text), Reason::NotInRun(ClaimName::Operation));
+    assert_eq!(reason(with(&|run| run.settings.preset = Preset::Smoke), text), Reason::SmokePreset);
+    assert_eq!(reason(with(&|run| run.rounds[0].cells[0].connections_created = 1), text), Reason::InvalidRun);
+    assert_eq!(found(with(&|run| run.settings.noise = 5.0), text).verdict.id(), "same");
+    assert_eq!(reason(run(), "p50 add_comment other below linked"), Reason::NotInRun(ClaimName::Strategy));
+    assert_eq!(reason(run(), "p50 remove linked below embedded"), Reason::NotInRun(ClaimName::Operation));
+    assert_eq!(reason(run(), "p99 read_post linked above embedded"), Reason::FewCalls);
+    assert_eq!(reason(run(), "p50 add_comment linked equals embedded"), Reason::UnknownMetric);
+    assert_eq!(reason(run(), "p50 add_comment linked below 5"), Reason::UnknownMetric);
     // A repeat with the times of linked makes its difference noise.
     let repeat = with(&|run| {
         (run.strategies[2].is_repeat, run.strategies[2].is_unsafe) = (true, false);
         run.rounds.iter_mut().for_each(|round| round.cells[2] = round.cells[1].clone());
     });
-    assert_eq!(reason(repeat, text), UndecidedReason::WithinNoise);
+    assert_eq!(found(repeat, text).verdict.id(), "within_noise");
     // Its mean is above in some rounds and below in others.
-    assert_eq!(reason(run(), "mean count linked below embedded"), UndecidedReason::IncludesOne);
+    assert_eq!(found(run(), "mean count linked below embedded").verdict.id(), "no_difference");
     let refused = with(&|run| {
         run.rounds[3].cells[1].operations[0].outcomes.remove(0);
     });
-    assert_eq!(reason(refused, text), UndecidedReason::NotComparable(InconclusiveReason::NoSuccess { strategy: 1 }));
+    assert_eq!(reason(refused, text), Reason::NoSuccess { strategy: 1 });
 }
 
 #[test]
@@ -124,10 +124,7 @@ fn a_shared_cache_decides_no_claim_over_rounds() {
         }
     }
     let found = reason(run.clone(), "mean read_post linked above embedded");
-    assert!(
-        matches!(found, UndecidedReason::NotComparable(InconclusiveReason::WriteBack { strategy: 1, .. })),
-        "{found:?}"
-    );
+    assert!(matches!(found, Reason::WriteBack { strategy: 1, .. }), "{found:?}");
     assert_eq!(outcome(run, "round_trips read_post linked equals 2"), ClaimOutcome::Confirmed);
 }
 
@@ -141,13 +138,13 @@ fn counts_are_exact() {
         ("round_trips read_post embedded above linked", ClaimOutcome::Refuted),
         ("round_trips read_post linked above 1", ClaimOutcome::Confirmed),
         ("round_trips add_comment linked equals embedded", ClaimOutcome::Confirmed),
-        ("round_trips add_comment linked below embedded", ClaimOutcome::Undecided(UndecidedReason::WithinDeadZone)),
+        ("round_trips add_comment linked below embedded", ClaimOutcome::Undecided),
         ("keys_examined count linked equals 1.004", ClaimOutcome::Confirmed),
-        ("bytes_out count linked above 36400", ClaimOutcome::Undecided(UndecidedReason::WithinDeadZone)),
-        ("documents_examined count linked equals 0", ClaimOutcome::Undecided(UndecidedReason::NotReported)),
-        ("oplog_bytes count linked below embedded", ClaimOutcome::Undecided(UndecidedReason::NotReported)),
+        ("bytes_out count linked above 36400", ClaimOutcome::Undecided),
+        ("documents_examined count linked equals 0", ClaimOutcome::Undecided),
+        ("oplog_bytes count linked below embedded", ClaimOutcome::Undecided),
         ("storage_bytes - linked below embedded", ClaimOutcome::Confirmed),
-        ("sunshine count linked below embedded", ClaimOutcome::Undecided(UndecidedReason::UnknownMetric)),
+        ("sunshine count linked below embedded", ClaimOutcome::Undecided),
     ] {
         assert_eq!(outcome(run(), text), expected, "{text}");
     }
@@ -165,8 +162,8 @@ fn counts_are_exact() {
 fn files_without_a_checkpoint_decide_nothing() {
     let mut run = sample::run(2);
     run.rounds[1].cells[1].after[1].checkpointed = false;
-    assert_eq!(reason(run, "storage_bytes - linked below embedded"), UndecidedReason::NotCheckpointed);
-    assert_eq!(reason(sample::run(0), "storage_bytes - linked below embedded"), UndecidedReason::NotReported);
+    assert_eq!(reason(run, "storage_bytes - linked below embedded"), Reason::NotCheckpointed);
+    assert_eq!(reason(sample::run(0), "storage_bytes - linked below embedded"), Reason::NotReported);
 }
 
 /// The result of a claim in a whole run.
@@ -174,6 +171,11 @@ fn decided(run: &RunRecord, claim: ClaimRecord) -> ClaimResult {
     let mut run = if run.parts.is_empty() { sample::whole(run) } else { run.clone() };
     run.claims = vec![claim];
     claim_results(&run, &run.all_parts()).remove(0)
+}
+
+/// What a whole run says of a claim.
+fn result_of(run: &RunRecord, claim: ClaimRecord) -> ClaimOutcome {
+    claim.outcome(decided(run, claim.clone()).verdict)
 }
 
 /// The other side of a comparison: `linked read_post 0.5`, `-` for no operation.
@@ -196,15 +198,16 @@ fn two_operations_and_factors_are_compared() {
         ("throughput - linked above 1", "embedded - 1.5", ClaimOutcome::Confirmed),
         ("throughput - linked above 1", "embedded - 2.5", ClaimOutcome::Refuted),
     ] {
-        assert_eq!(decided(&run, claim(text, than)).outcome, expected, "{text} {than}");
+        assert_eq!(result_of(&run, claim(text, than)), expected, "{text} {than}");
     }
     let plain = decided(&run, claim("mean read_post linked above 1", "embedded read_post 1.0"));
     let half = decided(&run, claim("mean read_post linked above 1", "embedded read_post 0.5"));
     assert!((half.ratio.unwrap() / plain.ratio.unwrap() - 2.0).abs() < 1e-9, "{plain:?} {half:?}");
     assert!((half.against.unwrap() / plain.against.unwrap() - 0.5).abs() < 1e-9);
     let absent = decided(&run, claim("mean read_post linked above 1", "gone lost 1.0"));
-    let names = vec!["gone".to_owned(), "lost".to_owned()];
-    assert_eq!(absent.outcome, ClaimOutcome::Undecided(UndecidedReason::NotInRun(names)));
+    assert_eq!(absent.verdict.reason(), Some(Reason::NotInRun(ClaimName::OtherStrategy)));
+    let absent = decided(&run, claim("mean read_post linked above 1", "embedded lost 1.0"));
+    assert_eq!(absent.verdict.reason(), Some(Reason::NotInRun(ClaimName::OtherOperation)));
 }
 
 #[test]
@@ -212,17 +215,19 @@ fn another_mix_or_number_of_clients_or_parameter_measures_nothing() {
     let mut run = sample::whole(&sample::run(8));
     run.parameters = vec![("posts".into(), 200.into())];
     let claim = claim("round_trips read_post linked equals 2");
-    let of = |claim: ClaimRecord| decided(&run, claim).outcome;
+    let of = |claim: ClaimRecord| result_of(&run, claim);
     let (mix, clients) = (Some(run.mix.name.clone()), Some(run.settings.clients as u64));
     let set = vec![("posts".to_owned(), 200.into())];
     let fitting = ClaimRecord { mix, clients, set, ..claim.clone() };
     assert_eq!(of(fitting.clone()), ClaimOutcome::Confirmed);
     let set = vec![("posts".to_owned(), 5.into())];
-    let options = ["--mix hot".to_owned(), "--clients 3".to_owned(), "--set posts=5".to_owned()];
-    let reason = |options: &[String]| ClaimOutcome::Undecided(UndecidedReason::NotMeasured(options.to_vec()));
-    assert_eq!(of(ClaimRecord { mix: Some("hot".into()), ..claim.clone() }), reason(&options[..1]));
-    assert_eq!(of(ClaimRecord { clients: Some(3), ..claim.clone() }), reason(&options[1..2]));
-    assert_eq!(of(ClaimRecord { set, ..claim }), reason(&options[2..]));
+    for other in [
+        ClaimRecord { mix: Some("hot".into()), ..claim.clone() },
+        ClaimRecord { clients: Some(3), ..claim.clone() },
+        ClaimRecord { set, ..claim },
+    ] {
+        assert_eq!(decided(&run, other).verdict, Verdict::Inconclusive(Reason::OtherSettings));
+    }
 }
 
 #[test]
@@ -247,14 +252,14 @@ fn audits_count_anomalies_even_where_these_make_the_run_invalid() {
         }
     };
     let found = decided(&run, claim(Relation::Above, "embedded", Than::Number(0.0)));
-    assert_eq!((found.outcome, found.value), (ClaimOutcome::Confirmed, Some(1.5)));
-    let equal = |strategy| decided(&run, claim(Relation::Equals, strategy, Than::Number(0.0))).outcome;
+    assert_eq!((found.verdict, found.value), (Verdict::Slower, Some(1.5)));
+    let equal = |strategy| result_of(&run, claim(Relation::Equals, strategy, Than::Number(0.0)));
     assert_eq!([equal("embedded"), equal("linked")], [ClaimOutcome::Refuted, ClaimOutcome::Confirmed]);
     let below = claim(Relation::Below, "linked", Than::Strategy("embedded".into()));
-    assert_eq!(decided(&run, below).outcome, ClaimOutcome::Confirmed);
+    assert_eq!(result_of(&run, below), ClaimOutcome::Confirmed);
     let mut unknown = claim(Relation::Equals, "linked", Than::Number(0.0));
     unknown.audit = Some("gone".into());
-    assert_eq!(decided(&run, unknown).outcome, ClaimOutcome::Undecided(UndecidedReason::NotReported));
+    assert_eq!(decided(&run, unknown).verdict.reason(), Some(Reason::NotReported));
 }
 
 #[test]
@@ -263,13 +268,13 @@ fn outcomes_have_shares_and_times() {
     let rejected = |text: &str| ClaimRecord { metric: String::new(), outcome: Some("rejected".into()), ..claim(text) };
     // 12 of 600 calls.
     let share = decided(&run, rejected("- add_comment embedded above 0.01"));
-    assert_eq!((share.outcome, share.value), (ClaimOutcome::Confirmed, Some(0.02)));
-    assert_eq!(decided(&run, rejected("- count embedded equals 0")).outcome, ClaimOutcome::Confirmed);
+    assert_eq!((share.verdict, share.value), (Verdict::Slower, Some(0.02)));
+    assert_eq!(result_of(&run, rejected("- count embedded equals 0")), ClaimOutcome::Confirmed);
     let of =
         |outcome: &str| ClaimRecord { outcome: Some(outcome.into()), ..claim("p50 add_comment embedded above linked") };
-    assert_eq!(decided(&run, of("ok")).outcome, ClaimOutcome::Confirmed);
-    assert_eq!(decided(&run, of("rejected")).outcome, ClaimOutcome::Undecided(UndecidedReason::FewCalls));
-    assert_eq!(decided(&run, of("lost")).outcome, ClaimOutcome::Undecided(UndecidedReason::UnknownMetric));
+    assert_eq!(result_of(&run, of("ok")), ClaimOutcome::Confirmed);
+    assert_eq!(decided(&run, of("rejected")).verdict.reason(), Some(Reason::FewCalls));
+    assert_eq!(decided(&run, of("lost")).verdict.reason(), Some(Reason::UnknownMetric));
 }
 
 #[test]
@@ -277,12 +282,12 @@ fn counts_that_vary_need_rounds_that_agree() {
     let run = sample::run(8);
     let retries = "retries add_comment linked above 0.05";
     assert_eq!(outcome(run.clone(), retries), ClaimOutcome::Confirmed);
-    let few = UndecidedReason::NotComparable(InconclusiveReason::TooFewRounds(5));
+    let few = Reason::TooFewRounds(5);
     assert_eq!(reason(sample::run(5), retries), few);
     assert_eq!(outcome(run.clone(), "retries add_comment embedded equals 0"), ClaimOutcome::Confirmed);
     let mut mixed = run.clone();
     mixed.rounds[0].cells[1].operations[0].retries.clear();
-    assert_eq!(reason(mixed, retries), UndecidedReason::RoundsDisagree);
+    assert_eq!(reason(mixed, retries), Reason::RoundsDisagree);
     let mut run = sample::whole(&run);
     for round in run.parts.get_mut(&Part::Own).unwrap() {
         for (strategy, cell) in round.cells.iter_mut().enumerate() {
@@ -308,12 +313,12 @@ fn sizes_are_those_after_the_calls() {
     let mut run = sample::run(2);
     run.rounds[0].cells[1].after[0].max = 5_000_000;
     let largest = found(run.clone(), "largest_document - linked above embedded");
-    assert_eq!((largest.outcome, largest.value), (ClaimOutcome::Confirmed, Some(5e6)));
+    assert_eq!((largest.verdict, largest.value), (Verdict::Slower, Some(5e6)));
     let [indexes, all] = ["index_bytes", "storage_bytes"]
         .map(|name| found(run.clone(), &format!("{name} - linked below embedded")).value.unwrap());
     assert!(indexes > 0.0 && indexes < all, "{indexes} {all}");
     run.rounds[1].cells[1].after[1].checkpointed = false;
-    assert_eq!(reason(run.clone(), "index_bytes - linked below 5"), UndecidedReason::NotCheckpointed);
+    assert_eq!(reason(run.clone(), "index_bytes - linked below 5"), Reason::NotCheckpointed);
     assert_eq!(outcome(run, "largest_document - linked above 4000000"), ClaimOutcome::Confirmed);
 }
 
@@ -329,7 +334,7 @@ fn calls_that_write_once_have_no_inconsistency_window() {
     }
     let text = "inconsistency_p99 add_comment linked above embedded";
     let found = found(run.clone(), text);
-    assert_eq!((found.outcome, found.against), (ClaimOutcome::Confirmed, Some(0.0)));
+    assert_eq!((found.verdict, found.against), (Verdict::Slower, Some(0.0)));
     for round in &mut run.rounds {
         let mut window = LatencyHistogram::new(std::time::Duration::from_secs(10));
         times.clone().for_each(|time| window.record(time / 2));

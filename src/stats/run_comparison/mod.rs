@@ -9,13 +9,12 @@ mod numbers;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::Metric;
-use crate::results::{NOISE, Part, RunRecord};
+use crate::results::{NOISE, Part, Reason, RunRecord, Verdict};
 
 use super::estimate::ConfidenceInterval;
 use super::shared_cache::SharedCache;
 use super::view::Role;
 use super::{CollectionGrowth, collection_growth, distinct, operations, outcome_totals, role, value};
-
 use numbers::{Asked, Judging, Number, Numbers};
 
 /// The fewest means that can show a shared shift.
@@ -153,64 +152,31 @@ pub struct TimeChange {
     pub relative: Option<f64>,
     /// The 95 % CI of the ratio that is judged, simultaneous for the family; `None` where none is, and with too few rounds.
     pub interval: Option<ConfidenceInterval>,
-    /// The verdict.
-    pub verdict: ChangeVerdict,
+    /// Whether it takes longer or less time beyond the tolerance, or is the same within it.
+    pub verdict: Verdict,
+    /// Why the times before and those after cannot be compared.
+    pub obstacles: [Option<Reason>; 2],
 }
 
-/// The verdict on a number.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ChangeVerdict {
-    /// It takes longer, beyond the tolerance.
-    Slower,
-    /// It takes less time, beyond the tolerance.
-    Faster,
-    /// It is the same within the tolerance.
-    NoDifference,
-    /// The interval has differences on both sides of the tolerance, or the repeat of a run differs as much.
-    Inconclusive,
-    /// Its times cannot be compared.
-    Incomparable(Incomparable),
-    /// The strategy is unsafe, or a shared cache distorts its times: they are shown and not judged.
-    NotJudged,
-    /// The strategy is the one that others are compared with.
-    Reference,
-}
-
-/// Why times cannot be compared: a reason in a run of at least one side.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Incomparable {
-    /// The reason in an earlier run.
-    pub before: Option<IncomparableReason>,
-    /// The reason in a later run.
-    pub after: Option<IncomparableReason>,
-}
-
-/// Why the times of an arm cannot be compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IncomparableReason {
-    /// It could not keep up with the calls that fell due.
-    Overloaded,
-    /// More calls failed than the error budget allows.
-    Failures,
-    /// In a round no call succeeded.
-    NoSuccess,
-}
-
-impl ChangeVerdict {
+impl TimeChange {
     /// Whether later runs are worse: slower beyond the tolerance, or newly overloaded or failing. A round without a
     /// success may have had two calls of an operation, both rejected: that is not compared.
-    pub fn is_regression(self) -> bool {
-        match self {
-            ChangeVerdict::Slower => true,
-            ChangeVerdict::Incomparable(Incomparable { before, after }) => {
-                before.is_none() && after.is_some_and(|reason| reason != IncomparableReason::NoSuccess)
-            }
-            ChangeVerdict::Faster
-            | ChangeVerdict::NoDifference
-            | ChangeVerdict::Inconclusive
-            | ChangeVerdict::NotJudged
-            | ChangeVerdict::Reference => false,
-        }
+    pub fn is_regression(&self) -> bool {
+        let is_broken = |reason: Reason| !matches!(reason, Reason::NoSuccess { .. });
+        let [before, after] = self.obstacles;
+        self.verdict == Verdict::Slower || (before.is_none() && after.is_some_and(is_broken))
+    }
+
+    /// Whether later runs are better: faster beyond the tolerance, or comparable where earlier ones were not.
+    pub fn is_improvement(&self) -> bool {
+        let [before, after] = self.obstacles;
+        self.verdict == Verdict::Faster || (before.is_some() && after.is_none())
+    }
+
+    /// Whether its times could be compared and do not show whether there is a change.
+    pub fn is_open(&self) -> bool {
+        let is_undecided = matches!(self.verdict, Verdict::NoDifference { .. } | Verdict::Inconclusive(_));
+        is_undecided && self.obstacles == [None; 2]
     }
 }
 
@@ -392,13 +358,13 @@ impl RunComparison {
             let p99 = row.p99.map(|p99| (strategy, row, true, p99));
             [Some((strategy, row, false, row.mean)), p99].into_iter().flatten()
         });
-        let is_judged = |verdict| !matches!(verdict, ChangeVerdict::NotJudged | ChangeVerdict::Reference);
+        let is_judged = |verdict: Verdict| !matches!(verdict.reason(), Some(Reason::NotJudged | Reason::Reference));
         metrics.filter(move |(_, _, _, change)| is_judged(change.verdict))
     }
 
     /// Whether the later runs are worse anywhere.
     pub fn has_regression(&self) -> bool {
-        self.judged().any(|(_, _, _, change)| change.verdict.is_regression())
+        self.judged().any(|(_, _, _, change)| change.is_regression())
     }
 
     /// The ratio that is judged.

@@ -1,7 +1,7 @@
 //! One number of a strategy in the rounds of all runs, and what became of it.
 
 use crate::record::{Metric, TimeMetric};
-use crate::results::{CellRecord, RunRecord};
+use crate::results::{CellRecord, Reason, RunRecord, Verdict};
 use crate::stats::compare::{ArmTimes, MINIMUM_ROUNDS};
 use crate::stats::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use crate::stats::latency::geometric_mean;
@@ -9,7 +9,7 @@ use crate::stats::series::{RoundSeries, SeriesKey};
 use crate::stats::welch::Shift;
 use crate::stats::{cells, outcome_totals, selected};
 
-use super::{ChangeVerdict, ComparedUnit, Incomparable, IncomparableReason, Sides, TimeChange, position};
+use super::{ComparedUnit, Sides, TimeChange, position};
 
 /// The quantile that is compared as well as the mean.
 const QUANTILE: f64 = 0.99;
@@ -72,7 +72,9 @@ pub(crate) struct Numbers {
     relative: Option<Values>,
     /// How far the repeats of the runs show that noise alone moves its log ratio.
     noise: f64,
-    incomparable: Option<Incomparable>,
+    obstacles: [Option<Reason>; 2],
+    /// Why the reference says nothing about it.
+    unusable: Option<Reason>,
     judging: Judging,
     unit: ComparedUnit,
 }
@@ -93,25 +95,33 @@ impl Numbers {
         };
         // A reference that cannot be compared says nothing about the others.
         let reference = reference.filter(|reference| *reference != strategy);
-        let usable = reference.filter(|reference| incomparable(sides, reference, operation).is_none());
+        let unusable =
+            reference.and_then(|reference| obstacles(sides, reference, operation).into_iter().flatten().next());
+        let usable = reference.filter(|_| unusable.is_none());
         Numbers {
             values: sides.map(|record| of(record, strategy)),
             relative: usable.map(relative),
             noise: sides.all().map(|record| repeat_band(record, operation, number)).fold(0.0, f64::max),
-            incomparable: incomparable(sides, strategy, operation),
+            obstacles: obstacles(sides, strategy, operation),
+            unusable,
             judging,
             unit,
         }
     }
 
     /// Whether every run has enough rounds with this number.
-    pub(crate) fn have_rounds(&self) -> bool {
-        self.values.iter().flatten().all(|rounds| rounds.iter().flatten().count() >= MINIMUM_ROUNDS)
+    pub(super) fn have_rounds(&self) -> bool {
+        self.fewest_rounds() >= MINIMUM_ROUNDS
+    }
+
+    /// The rounds with this number of the run that has fewest.
+    fn fewest_rounds(&self) -> usize {
+        self.values.iter().flatten().map(|rounds| rounds.iter().flatten().count()).min().unwrap_or(0)
     }
 
     /// Whether it is a member of the family.
-    pub(crate) fn are_judged(&self) -> bool {
-        self.have_rounds() && self.incomparable.is_none() && self.judged().is_some()
+    pub(super) fn are_judged(&self) -> bool {
+        self.have_rounds() && self.obstacles == [None; 2] && self.judged().is_some()
     }
 
     /// The values that are judged.
@@ -124,18 +134,21 @@ impl Numbers {
     }
 
     /// The change of the number, judged in a family of this many.
-    pub(crate) fn change(&self, tolerance: f64, family: usize) -> TimeChange {
-        let is_comparable = self.incomparable.is_none();
+    pub(super) fn change(&self, tolerance: f64, family: usize) -> TimeChange {
+        let is_comparable = self.obstacles == [None; 2];
         let shift = |values: &Values| shift(values, self.unit).filter(|_| is_comparable);
         let ratio = |values: &Values| Some(mean_shift(values)?.exp()).filter(|_| is_comparable);
         let judged = self.judged().filter(|_| self.have_rounds()).and_then(shift);
         let logs = judged.map(|shift| (shift, shift.interval(FAMILY_ERROR / family.max(1) as f64)));
-        let verdict = match (self.judging, self.incomparable, logs) {
-            (Judging::NotJudged, _, _) => ChangeVerdict::NotJudged,
-            (_, Some(incomparable), _) => ChangeVerdict::Incomparable(incomparable),
-            (Judging::Reference, None, _) => ChangeVerdict::Reference,
+        let obstacle = self.obstacles.into_iter().flatten().next();
+        let verdict = match (self.judging, obstacle, logs) {
+            (Judging::NotJudged, _, _) => Verdict::Inconclusive(Reason::NotJudged),
+            (_, Some(reason), _) => Verdict::Inconclusive(reason),
+            (Judging::Reference, None, _) => Verdict::Inconclusive(Reason::Reference),
             (_, None, Some((shift, logs))) => verdict(logs, shift.mean, tolerance.ln_1p(), self.noise),
-            (_, None, None) => ChangeVerdict::Inconclusive,
+            (_, None, None) => {
+                Verdict::Inconclusive(self.unusable.unwrap_or(Reason::TooFewRounds(self.fewest_rounds())))
+            }
         };
         let all = |side: usize| geometric_mean(&self.values[side].concat());
         TimeChange {
@@ -145,6 +158,7 @@ impl Numbers {
             relative: self.relative.as_ref().and_then(ratio),
             interval: logs.map(|(_, logs)| ConfidenceInterval { low: logs.low.exp(), high: logs.high.exp() }),
             verdict,
+            obstacles: self.obstacles,
         }
     }
 }
@@ -172,16 +186,18 @@ fn shift([before, after]: &Values, unit: ComparedUnit) -> Option<Shift> {
 }
 
 /// All arguments are logarithms: the interval of the ratio, the ratio, the tolerance, and what noise alone does.
-fn verdict(interval: ConfidenceInterval, mean: f64, tolerance: f64, noise: f64) -> ChangeVerdict {
-    let is_beyond_noise = mean.abs() > noise;
+fn verdict(interval: ConfidenceInterval, mean: f64, tolerance: f64, noise: f64) -> Verdict {
+    let is_beyond = interval.low > tolerance || interval.high < -tolerance;
     if interval.low >= -tolerance && interval.high <= tolerance {
-        ChangeVerdict::NoDifference
-    } else if is_beyond_noise && interval.low > tolerance {
-        ChangeVerdict::Slower
-    } else if is_beyond_noise && interval.high < -tolerance {
-        ChangeVerdict::Faster
+        Verdict::Same { within: tolerance.exp_m1() }
+    } else if !is_beyond {
+        Verdict::Inconclusive(Reason::Open)
+    } else if mean.abs() <= noise {
+        Verdict::NoDifference { within_noise: true, mde: noise.exp_m1() }
+    } else if mean > 0.0 {
+        Verdict::Slower
     } else {
-        ChangeVerdict::Inconclusive
+        Verdict::Faster
     }
 }
 
@@ -192,15 +208,13 @@ fn repeat_band(record: &RunRecord, operation: Option<usize>, number: Number) -> 
     repeat.and_then(|place| Estimate::of(&log_ratios(&alone(place), &alone(0)))?.band()).unwrap_or(0.0)
 }
 
-/// The first reason on each side.
-fn incomparable(sides: &Sides, name: &str, operation: Option<usize>) -> Option<Incomparable> {
-    let [before, after] = sides
-        .map(|record| incomparable_reason(record, position(record, name)?, operation))
-        .map(|reasons| reasons.into_iter().flatten().next());
-    (before.is_some() || after.is_some()).then_some(Incomparable { before, after })
+/// The first reason on each side for which the times of a strategy cannot be compared.
+fn obstacles(sides: &Sides, name: &str, operation: Option<usize>) -> [Option<Reason>; 2] {
+    let reason = |record: &RunRecord| obstacle(record, position(record, name)?, operation);
+    sides.map(reason).map(|reasons| reasons.into_iter().flatten().next())
 }
 
-fn incomparable_reason(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Option<IncomparableReason> {
+fn obstacle(record: &RunRecord, strategy: usize, operation: Option<usize>) -> Option<Reason> {
     let arm = ArmTimes::of(record, strategy, operation);
     let is_without = |(cell, mean): (&CellRecord, &Option<f64>)| {
         let calls = operation.map_or(cell.calls, |place| cell.operations.get(place).map_or(0, |one| one.calls));
@@ -210,12 +224,12 @@ fn incomparable_reason(record: &RunRecord, strategy: usize, operation: Option<us
         let operations = cells(record, strategy).flat_map(|cell| selected(&cell.operations, operation));
         outcome_totals(operations).failed()
     };
-    if arm.overloaded.is_some() {
-        Some(IncomparableReason::Overloaded)
+    if let Some(achieved) = arm.overloaded {
+        Some(Reason::Overloaded { strategy, achieved })
     } else if arm.failed_share > record.settings.error_budget && failed() >= FEW_FAILURES {
-        Some(IncomparableReason::Failures)
+        Some(Reason::Failures { strategy, share: arm.failed_share })
     } else {
-        cells(record, strategy).zip(&arm.alone).any(is_without).then_some(IncomparableReason::NoSuccess)
+        cells(record, strategy).zip(&arm.alone).any(is_without).then_some(Reason::NoSuccess { strategy })
     }
 }
 
@@ -226,14 +240,14 @@ mod tests {
     #[test]
     fn the_tolerance_is_where_the_whole_interval_must_lie() {
         let ends = |low: f64, high: f64| verdict(ConfidenceInterval { low, high }, f64::midpoint(low, high), 0.05, 0.0);
-        assert_eq!(ends(0.051, 0.2), ChangeVerdict::Slower);
-        assert_eq!(ends(0.049, 0.2), ChangeVerdict::Inconclusive);
-        assert_eq!(ends(-0.049, 0.049), ChangeVerdict::NoDifference);
-        assert_eq!(ends(0.01, 0.02), ChangeVerdict::NoDifference);
-        assert_eq!(ends(-0.2, -0.051), ChangeVerdict::Faster);
-        assert_eq!(ends(-0.2, -0.049), ChangeVerdict::Inconclusive);
+        assert_eq!(ends(0.051, 0.2), Verdict::Slower);
+        assert_eq!(ends(0.049, 0.2), Verdict::Inconclusive(Reason::Open));
+        assert_eq!(ends(-0.049, 0.049), Verdict::Same { within: 0.05_f64.exp_m1() });
+        assert_eq!(ends(0.01, 0.02), Verdict::Same { within: 0.05_f64.exp_m1() });
+        assert_eq!(ends(-0.2, -0.051), Verdict::Faster);
+        assert_eq!(ends(-0.2, -0.049), Verdict::Inconclusive(Reason::Open));
         let interval = ConfidenceInterval { low: 0.06, high: 0.1 };
-        assert_eq!(verdict(interval, 0.08, 0.05, 0.09), ChangeVerdict::Inconclusive, "a repeat differs as much");
-        assert_eq!(verdict(interval, 0.08, 0.05, 0.07), ChangeVerdict::Slower);
+        assert_eq!(verdict(interval, 0.08, 0.05, 0.09).id(), "within_noise", "a repeat differs as much");
+        assert_eq!(verdict(interval, 0.08, 0.05, 0.07), Verdict::Slower);
     }
 }

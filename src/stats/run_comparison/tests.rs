@@ -78,7 +78,7 @@ fn a_run_is_the_same_as_itself() {
         assert!((interval.low * interval.high - 1.0).abs() < 1e-12 && interval.low < 1.0);
     }
     let reference = row(&found, 0, Some("count")).mean;
-    assert_eq!((reference.relative, reference.verdict), (None, ChangeVerdict::Reference));
+    assert_eq!((reference.relative, reference.verdict), (None, Verdict::Inconclusive(Reason::Reference)));
     assert_eq!((found.relative_to.as_deref(), found.unit), (Some("embedded"), ComparedUnit::Rounds));
     assert_eq!(in_turns(&run, &run).judged().count(), 8, "both strategies as they are");
 }
@@ -97,11 +97,11 @@ fn the_interval_is_simultaneous_for_the_family() {
     assert!((change.relative.unwrap().ln() - 0.3).abs() < 1e-9);
     assert!((interval.low.ln() - (0.3 - 2.87044 * 0.010_801_2)).abs() < 1e-5, "{}", interval.low.ln());
     assert!((interval.high.ln() - (0.3 + 2.87044 * 0.010_801_2)).abs() < 1e-5);
-    assert_eq!(change.verdict, ChangeVerdict::Slower);
+    assert_eq!(change.verdict, Verdict::Slower);
     assert!(found.has_regression());
     // In the other direction it is faster by as much.
     let back = row(&compared(&after, &before), 1, Some("add_comment")).mean;
-    assert_eq!(back.verdict, ChangeVerdict::Faster);
+    assert_eq!(back.verdict, Verdict::Faster);
     assert!((back.interval.unwrap().low * interval.high - 1.0).abs() < 1e-12);
     // In turns, every round is longer by exactly as much.
     let paired = row(&in_turns(&before, &after), 1, Some("add_comment")).mean.interval.unwrap();
@@ -120,7 +120,7 @@ fn several_runs_are_compared_over_runs() {
     let runs: Vec<&RunRecord> = runs.iter().collect();
     let found = sides(&runs[..2], &runs[2..]);
     let change = row(&found, 1, Some("add_comment")).mean;
-    assert_eq!((found.unit, change.verdict), (ComparedUnit::Runs, ChangeVerdict::Slower));
+    assert_eq!((found.unit, change.verdict), (ComparedUnit::Runs, Verdict::Slower));
     assert!((change.relative.unwrap().ln() - 0.31).abs() < 1e-9, "{change:?}");
     assert!((change.interval.unwrap().low.ln() - (0.31 - 4.85670 * 0.016_666_7)).abs() < 1e-4, "{change:?}");
     let single = row(&sides(&runs[..2], &runs[2..3]), 1, Some("add_comment")).mean;
@@ -130,7 +130,7 @@ fn several_runs_are_compared_over_runs() {
 #[test]
 fn the_repeat_of_either_run_shows_the_noise() {
     let (quiet, slow) = (sample::run(8), slowed(sample::run(8), &[1], 1.5));
-    assert_eq!(row(&compared(&quiet, &slow), 1, None).mean.verdict, ChangeVerdict::Slower);
+    assert_eq!(row(&compared(&quiet, &slow), 1, None).mean.verdict, Verdict::Slower);
     // The unsafe strategy as a repeat that takes half as long as the baseline.
     let as_repeat = |run: &RunRecord, factor: f64| {
         let mut run = slowed(run.clone(), &[2], factor);
@@ -141,18 +141,19 @@ fn the_repeat_of_either_run_shows_the_noise() {
         slowed(run, &[2], factor)
     };
     let found = |before: &RunRecord| row(&compared(before, &as_repeat(&slow, 1.0)), 1, Some("read_post")).mean.verdict;
-    assert_eq!(found(&as_repeat(&quiet, 1.0)), ChangeVerdict::Slower);
-    assert_eq!(found(&as_repeat(&quiet, 0.5)), ChangeVerdict::Inconclusive);
+    assert_eq!(found(&as_repeat(&quiet, 1.0)), Verdict::Slower);
+    assert_eq!(found(&as_repeat(&quiet, 0.5)).id(), "within_noise");
 }
 
 #[test]
 fn unsafe_strategies_and_short_runs_are_not_judged() {
     let found = compared(&sample::run(8), &slowed(sample::run(8), &[2], 3.0));
-    assert_eq!(row(&found, 2, None).mean.verdict, ChangeVerdict::NotJudged);
+    assert_eq!(row(&found, 2, None).mean.verdict, Verdict::Inconclusive(Reason::NotJudged));
     assert!(!found.has_regression());
     let short = compared(&sample::run(5), &slowed(sample::run(8), &[1], 3.0));
     let change = row(&short, 1, None).mean;
-    assert_eq!((change.interval, change.verdict), (None, ChangeVerdict::Inconclusive));
+    assert_eq!((change.interval, change.verdict), (None, Verdict::Inconclusive(Reason::TooFewRounds(5))));
+    assert!(change.is_open());
     assert!((change.ratio.unwrap() - 3.0).abs() < 0.1);
 }
 
@@ -178,12 +179,9 @@ fn a_shared_shift_cancels_relative_to_the_reference() {
 #[test]
 fn incomparable_times_are_regressions_where_they_are_new() {
     let verdict = |before: &RunRecord, after: &RunRecord| {
-        let verdict = row(&compared(before, after), 1, Some("read_post")).mean.verdict;
-        (verdict, verdict.is_regression())
+        let change = row(&compared(before, after), 1, Some("read_post")).mean;
+        (change.obstacles.map(|reason| reason == Some(Reason::NoSuccess { strategy: 1 })), change.is_regression())
     };
-    let none = |is_there: bool| is_there.then_some(IncomparableReason::NoSuccess);
-    let incomparable =
-        |before, after| ChangeVerdict::Incomparable(Incomparable { before: none(before), after: none(after) });
     let well = sample::run(8);
     let mut rejecting = well.clone();
     rejecting.settings.error_budget = 1.0;
@@ -191,26 +189,22 @@ fn incomparable_times_are_regressions_where_they_are_new() {
         operation.outcomes[0].outcome = CallOutcome::Failed;
     }
     // Without answers there are no times to compare.
-    assert_eq!(verdict(&well, &rejecting), (incomparable(false, true), false));
-    assert_eq!(verdict(&rejecting, &well), (incomparable(true, false), false));
-    assert_eq!(verdict(&rejecting, &rejecting), (incomparable(true, true), false));
+    assert_eq!(verdict(&well, &rejecting), ([false, true], false));
+    assert_eq!(verdict(&rejecting, &well), ([true, false], false));
+    assert_eq!(verdict(&rejecting, &rejecting), ([true, true], false));
     let mut failing = well.clone();
     for (_, operation) in operations_of(&mut failing, 0) {
         operation.outcomes[0].outcome = CallOutcome::Failed;
     }
     let found = compared(&well, &failing);
     let other = row(&found, 1, None).mean;
-    assert_eq!(
-        (other.relative, other.verdict),
-        (None, ChangeVerdict::Inconclusive),
-        "there is nothing to compare it with"
+    assert!(
+        other.relative.is_none() && matches!(other.verdict.reason(), Some(Reason::Failures { strategy: 0, .. })),
+        "there is nothing to compare it with: {other:?}"
     );
     let change = row(&found, 0, None).mean;
-    assert_eq!(
-        change.verdict,
-        ChangeVerdict::Incomparable(Incomparable { before: None, after: Some(IncomparableReason::Failures) })
-    );
-    assert!(change.verdict.is_regression());
+    assert!(matches!(change.obstacles, [None, Some(Reason::Failures { strategy: 0, .. })]), "{change:?}");
+    assert!(change.is_regression());
     assert_eq!((change.ratio, change.interval), (None, None));
 }
 
@@ -234,7 +228,7 @@ fn quantiles_are_compared_with_enough_calls() {
     let found = compared(&with_tail(9_000_000), &with_tail(12_000_000));
     let row = row(&found, 1, Some("add_comment"));
     let p99 = row.p99.unwrap();
-    assert_eq!((row.mean.verdict, p99.verdict), (ChangeVerdict::NoDifference, ChangeVerdict::Slower));
+    assert_eq!((row.mean.verdict, p99.verdict), (Verdict::Same { within: 0.05_f64.ln_1p().exp_m1() }, Verdict::Slower));
     assert!((p99.relative.unwrap() - 12.0 / 9.0).abs() < 2e-3, "{p99:?}");
     assert_eq!(found.strategies[2].rows[0].p99, None);
 }

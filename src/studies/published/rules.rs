@@ -1,16 +1,15 @@
 //! Rules of thumb: what the sources say of document shapes, what was measured, and where the answer turns.
 
-use std::collections::BTreeMap;
-
 use crate::report::document::cell::{Cell, Link, Tone};
 use crate::report::document::format::{counted, plain};
 use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Column, Measure, Row, Table};
-use crate::report::run::claims::{ClaimStatement, claim_statements};
 use crate::report::run::conditions::conditions;
-use crate::report::run::sections::claims::{self, BY_DESIGN, CountedClaim};
+use crate::report::run::sections::claims::{self, BY_DESIGN, ClaimView};
 use crate::report::{MARKDOWN_FILE, Report};
-use crate::results::{ClaimsRecord, DecidedClaimRecord, FindingRecord, RunRecord};
+use crate::results::{
+    ClaimOutcome, ClaimRecord, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, FindingRecord, RunRecord,
+};
 use crate::studies::growth::record::GrowthRecord;
 use crate::studies::sweep::record::SweepRecord;
 use crate::studies::sweep::report::NO_DIFFERENCE;
@@ -31,67 +30,73 @@ pub struct PublishedResults {
     pub runs: Vec<RunRecord>,
 }
 
-/// A claim with all that was measured of it.
+/// A claim with all that was measured of it under its conditions: the mixes differ, and nothing else.
 struct Rule<'c> {
     record: &'c ClaimsRecord,
-    claim: &'c DecidedClaimRecord,
-    /// The mix and the numbers of the published runs that decide it.
-    others: Vec<(String, ClaimStatement)>,
+    run: Option<&'c ClaimsRunRecord>,
+    view: ClaimView<'c>,
+    /// The mix of each published run that decides it, and what it says.
+    others: Vec<(&'c str, ClaimView<'c>)>,
 }
 
-/// Contradicting verdicts.
-const DEPENDS: &str = "depends";
+/// A published run and the claims that it decides.
+type DecidingRun<'c> = (&'c RunRecord, Vec<ClaimView<'c>>);
 
-impl Rule<'_> {
-    /// What all say that decide it: `confirmed`, `refuted`, or, where they contradict each other, [`DEPENDS`].
-    fn verdict(&self) -> &str {
-        let own = Some(self.claim.verdict.as_str()).filter(|verdict| *verdict != "undecided");
-        let mut decided = own.into_iter().chain(self.others.iter().map(|(_, other)| other.verdict));
-        let Some(first) = decided.next() else { return "undecided" };
-        if decided.all(|other| other == first) { first } else { DEPENDS }
+impl<'c> Rule<'c> {
+    fn new(record: &'c ClaimsRecord, decided: &'c DecidedClaimRecord, runs: &[DecidingRun<'c>]) -> Rule<'c> {
+        let run = record.run(decided);
+        let is_same = |other: &RunRecord| {
+            other.scenario.name == record.scenario && run.is_some_and(|run| run.parameters == other.parameters)
+        };
+        let of_run = |(other, claims): &DecidingRun<'c>| {
+            let found = claims.iter().find(|one| asks_same(one.claim, &decided.claim))?;
+            Some((other.mix.name.as_str(), found.clone()))
+        };
+        let others = runs.iter().filter(|(other, _)| is_same(other)).filter_map(of_run).collect();
+        Rule { record, run, view: claims::decided(record, decided), others }
     }
 
-    /// The numbers: of the runs for the claims where these decide, else of the others; of all where they contradict each other.
+    /// What all runs say of it; `None` where they contradict each other.
+    fn outcome(&self) -> Option<ClaimOutcome> {
+        let own = Some(self.view.outcome()).filter(|own| *own != ClaimOutcome::Undecided);
+        let mut decided = own.into_iter().chain(self.others.iter().map(|(_, other)| other.outcome()));
+        let Some(first) = decided.next() else { return Some(ClaimOutcome::Undecided) };
+        Some(first).filter(|first| decided.all(|other| other == *first))
+    }
+
+    /// The numbers: of the run for the claims where it decides, else of another; of all where they contradict each other.
     fn found(&self) -> String {
-        let others = || self.others.iter().map(|(mix, other)| format!("mix {mix}: {}: {}", other.verdict, other.found));
-        if self.verdict() == DEPENDS {
-            let own = format!("{}: {}", self.claim.verdict, self.claim.text);
-            return std::iter::once(own).chain(others()).collect::<Vec<_>>().join("; ");
+        let said = |view: &ClaimView| format!("{}: {}", view.outcome().name(), view.found());
+        let others = || self.others.iter().map(|(mix, other)| format!("mix {mix}: {}", said(other)));
+        if self.outcome().is_none() {
+            let mix = self.run.map_or_else(String::new, |run| format!("mix {}: ", run.mix));
+            return std::iter::once(mix + &said(&self.view)).chain(others()).collect::<Vec<_>>().join("; ");
         }
-        match (self.claim.verdict.as_str(), others().next()) {
-            ("undecided", Some(other)) => other,
-            _ => self.claim.text.clone(),
+        match (self.view.outcome(), others().next()) {
+            (ClaimOutcome::Undecided, Some(other)) => other,
+            _ => self.view.found().to_owned(),
         }
     }
 }
 
-/// What published runs say of the claims of a scenario, by the claim's id.
-fn decided_elsewhere(runs: &[RunRecord]) -> BTreeMap<(String, String), Vec<(String, ClaimStatement)>> {
-    let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for run in runs {
-        for (claim, statement) in claim_statements(run) {
-            if statement.verdict != "undecided" {
-                let key = (run.scenario.name.clone(), claim.id.clone());
-                found.entry(key).or_default().push((run.mix.name.clone(), statement));
-            }
-        }
-    }
-    found
+/// Whether two claims ask the same, in whichever words.
+fn asks_same(one: &ClaimRecord, other: &ClaimRecord) -> bool {
+    let (says, source) = (other.says.clone(), other.source.clone());
+    ClaimRecord { says, source, ..one.clone() } == *other
+}
+
+/// The claims that each published run decides.
+fn decided_by(runs: &[RunRecord]) -> Vec<DecidingRun<'_>> {
+    let is_decided = |view: &ClaimView| view.outcome() != ClaimOutcome::Undecided;
+    runs.iter().map(|run| (run, claims::claims(run).into_iter().filter(is_decided).collect())).collect()
 }
 
 impl Report {
     /// Computes the rules that some results confirm, refute and bound.
     pub fn of_rules(results: &PublishedResults) -> Report {
-        let elsewhere = decided_elsewhere(&results.runs);
-        let mut decided: Vec<Rule> = Vec::new();
-        for record in &results.claims {
-            let others = |claim: &DecidedClaimRecord| elsewhere.get(&(record.scenario.clone(), claim.id.clone()));
-            decided.extend(record.claims.iter().map(|claim| Rule {
-                record,
-                claim,
-                others: others(claim).cloned().unwrap_or_default(),
-            }));
-        }
+        let runs = decided_by(&results.runs);
+        let all = results.claims.iter().flat_map(|record| record.claims.iter().map(move |one| (record, one)));
+        let decided: Vec<Rule> = all.map(|(record, one)| Rule::new(record, one, &runs)).collect();
         let headline = Headline {
             scenario: "docshape".to_owned(),
             title: "Rules of thumb, measured".to_owned(),
@@ -100,7 +105,7 @@ impl Report {
                     "{}, {}; {}.",
                     counted(results.sweeps.len() as u64, "sweep"),
                     counted(results.growths.len() as u64, "growth"),
-                    claims::count_results(decided.iter().map(|rule| CountedClaim::of(rule.claim)))
+                    claims::count_results(decided.iter().map(|rule| &rule.view))
                 ),
                 "Each line holds for the conditions next to it: another machine, server or size may give another one."
                     .to_owned(),
@@ -111,15 +116,16 @@ impl Report {
             let rules = decided.iter().filter(|rule| is_in(rule));
             Section::new(id, title).table(claim_table(id, title, rules)).with_rows()
         };
-        let measured = |verdict: &'static str| move |rule: &Rule| !rule.claim.by_design && rule.verdict() == verdict;
+        let measured =
+            |outcome: Option<ClaimOutcome>| move |rule: &Rule| !rule.view.claim.by_design && rule.outcome() == outcome;
         let sections = [
             flips(&results.sweeps),
             growths(&results.growths),
-            of("refuted_rules", "Refuted", &measured("refuted")),
-            of("confirmed_rules", "Confirmed", &measured("confirmed")),
-            of("depending_rules", "Depends on the mix", &measured(DEPENDS)),
-            of("undecided_rules", "Undecided", &measured("undecided")),
-            of("rules_by_design", BY_DESIGN, &|rule| rule.claim.by_design),
+            of("refuted_rules", "Refuted", &measured(Some(ClaimOutcome::Refuted))),
+            of("confirmed_rules", "Confirmed", &measured(Some(ClaimOutcome::Confirmed))),
+            of("depending_rules", "Depends on the mix", &measured(None)),
+            of("undecided_rules", "Undecided", &measured(Some(ClaimOutcome::Undecided))),
+            of("rules_by_design", BY_DESIGN, &|rule| rule.view.claim.by_design),
         ];
         Report::of(headline, sections.into_iter().flatten())
     }
@@ -191,29 +197,30 @@ fn growths(growths: &[(String, GrowthRecord)]) -> Option<Section> {
 fn claim_table<'c>(id: &'static str, title: &str, rules: impl Iterator<Item = &'c Rule<'c>>) -> Table {
     let measures = [
         Measure::text("rule", "rule", "The claim in a sentence, and its source.", |rule: &&Rule| {
-            let source = rule.claim.source.as_ref().map(|source| format!("({})", plain(source)));
-            let cell = Cell::text(plain(&rule.claim.says)).tone(Tone::Strong);
+            let claim = rule.view.claim;
+            let source = claim.source.as_ref().map(|source| format!("({})", plain(source)));
+            let cell = Cell::text(plain(&claim.says)).tone(Tone::Strong);
             source.into_iter().fold(cell, Cell::remark)
         }),
         Measure::text("found", "found", "The numbers; if undecided, also the reason.", |rule| {
-            Cell::text(plain(&rule.found())).remark(format!("(expected: {})", plain(&rule.claim.expected)))
+            Cell::text(plain(&rule.found())).remark(format!("(expected: {})", rule.view.expected()))
         }),
         Measure::text("conditions", "conditions", "Server, length, mix and what was set.", |rule| {
-            plain(&claim_conditions(rule.record, rule.claim))
+            plain(&claim_conditions(rule))
         }),
     ];
     let rows = rules.map(|rule| {
-        let id = format!("{}, {}", plain(&rule.record.scenario), plain(&rule.claim.id));
+        let id = format!("{}, {}", plain(&rule.record.scenario), rule.view.id());
         (Row::new(id), rule)
     });
     Table::new(id, title, Column::text("id", "scenario, id", "The scenario and the id."), &measures, rows).list()
 }
 
 /// Under which conditions a claim was decided.
-fn claim_conditions(record: &ClaimsRecord, claim: &DecidedClaimRecord) -> String {
+fn claim_conditions(rule: &Rule) -> String {
+    let record = rule.record;
     let server = record.server.as_ref().map(|version| format!("MongoDB {version}"));
-    let run = record.runs.iter().find(|run| run.folder == claim.run);
-    let of_run = run.map(|run| {
+    let of_run = rule.run.map(|run| {
         let set: String = run.set.iter().map(|(name, value)| format!(", {name} = {value}")).collect();
         format!("{}, mix {}{set}", counted(run.rounds, "round"), run.mix)
     });
@@ -225,27 +232,30 @@ fn claim_conditions(record: &ClaimsRecord, claim: &DecidedClaimRecord) -> String
 pub(crate) mod tests {
     use super::*;
     use crate::report::tests::in_every_form;
-    use crate::results::{CLAIMS_FORMAT, ClaimsRunRecord, Preset};
-    use crate::stats::{ClaimOutcome, ClaimResult, sample};
+    use crate::results::{CLAIMS_FORMAT, ClaimResult, Preset, Reason, Relation, Than, Verdict};
+    use crate::stats::sample;
     use crate::studies::growth::report as growth;
     use crate::studies::sweep::report as sweep;
+
+    const UNDECIDED: Verdict = Verdict::Inconclusive(Reason::FewCalls);
 
     /// Claims with every verdict.
     fn claims(text: &str) -> ClaimsRecord {
         let own = || text.to_owned();
-        let claim = |(verdict, by_design): (&str, bool)| DecidedClaimRecord {
-            id: own(),
-            says: own(),
-            source: Some(own()),
-            by_design,
-            verdict: verdict.to_owned(),
-            measure: own(),
-            expected: own(),
-            value: Some(1.0),
-            against: None,
-            ratio: None,
-            interval: None,
-            text: own(),
+        let claim = |(verdict, by_design)| DecidedClaimRecord {
+            claim: ClaimRecord {
+                id: own(),
+                says: own(),
+                source: Some(own()),
+                by_design,
+                metric: "round_trips".into(),
+                operation: Some(own()),
+                strategy: own(),
+                relation: Relation::Below,
+                than: Than::Strategy(own()),
+                ..ClaimRecord::default()
+            },
+            result: ClaimResult { verdict, value: Some(1.0), against: Some(2.0), ratio: None, interval: None },
             run: own(),
         };
         ClaimsRecord {
@@ -263,12 +273,13 @@ pub(crate) mod tests {
                 mix: own(),
                 clients: 8,
                 set: vec![(own(), own())],
+                parameters: Vec::new(),
                 strategies: vec![own()],
                 parts: vec![own()],
                 rounds: 6,
                 error: None,
             }],
-            claims: [("confirmed", false), ("refuted", false), ("undecided", false), ("confirmed", true)]
+            claims: [(Verdict::Faster, false), (Verdict::Slower, false), (UNDECIDED, false), (Verdict::Faster, true)]
                 .map(claim)
                 .to_vec(),
         }
@@ -289,32 +300,44 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn published_runs_decide_or_contradict_claims() {
-        let record = claims("text");
-        let statement = |verdict| ClaimStatement {
-            verdict,
-            measure: String::new(),
-            expected: String::new(),
-            found: "2 against 3".into(),
-            result: ClaimResult {
-                outcome: ClaimOutcome::Confirmed,
-                value: None,
-                against: None,
-                ratio: None,
-                interval: None,
-            },
+    fn published_runs_under_the_same_conditions_decide_or_contradict_claims() {
+        let mut run = sample::whole(&sample::run(8));
+        run.mix.name = "reads".into();
+        run.claims = vec![ClaimRecord {
+            id: "C1".into(),
+            says: "One takes fewer.".into(),
+            metric: "round_trips".into(),
+            operation: Some("read_post".into()),
+            strategy: "embedded".into(),
+            relation: Relation::Below,
+            than: Than::Strategy("linked".into()),
+            ..ClaimRecord::default()
+        }];
+        let rule = |verdict: Verdict, runs: &[RunRecord]| {
+            let mut record = claims("text");
+            record.scenario.clone_from(&run.scenario.name);
+            record.runs[0].parameters.clone_from(&run.parameters);
+            record.claims[0].claim = ClaimRecord { says: "In other words.".into(), ..run.claims[0].clone() };
+            record.claims[0].result.verdict = verdict;
+            let runs = decided_by(runs);
+            let rule = Rule::new(&record, &record.claims[0], &runs);
+            (rule.outcome(), rule.found())
         };
-        let rule = |claim: usize, others: &[&'static str]| {
-            let others = others.iter().map(|verdict| ("reads".to_owned(), statement(*verdict))).collect();
-            let rule = Rule { record: &record, claim: &record.claims[claim], others };
-            (rule.verdict().to_owned(), rule.found())
-        };
-        let found = |verdict: &str, text: &str| (verdict.to_owned(), text.to_owned());
-        assert_eq!(rule(0, &["confirmed"]), found("confirmed", "text"));
-        assert_eq!(rule(2, &[]), found("undecided", "text"));
-        assert_eq!(rule(2, &["refuted"]), found("refuted", "mix reads: refuted: 2 against 3"));
-        assert_eq!(rule(0, &["refuted"]), found(DEPENDS, "confirmed: text; mix reads: refuted: 2 against 3"));
-        assert_eq!(rule(2, &["refuted", "confirmed"]).0, DEPENDS);
+        let own = "embedded 1, linked 2".to_owned();
+        let one = [run.clone()];
+        assert_eq!(rule(Verdict::Faster, &one), (Some(ClaimOutcome::Confirmed), own.clone()));
+        let undecided = rule(UNDECIDED, &one);
+        assert_eq!(undecided, (Some(ClaimOutcome::Confirmed), format!("mix reads: confirmed: {own}")));
+        let both = format!("mix text: refuted: {own}; mix reads: confirmed: {own}");
+        assert_eq!(rule(Verdict::Slower, &one), (None, both));
+        // Other parameters, another claim, or strategies that were not measured say nothing.
+        let mut others = vec![run.clone(); 3];
+        others[0].parameters.push(("posts".into(), 5.into()));
+        others[1].claims[0].relation = Relation::Above;
+        others[2].claims[0].strategy = "other".into();
+        for other in others {
+            assert_eq!(rule(Verdict::Slower, &[other]), (Some(ClaimOutcome::Refuted), own.clone()));
+        }
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl<'r> Summarised<'r> {
         Summarised {
             folder: &run.name,
             headline: verdict::headline(&run.record, &parts, &[]),
-            claims: claims::claims(&run.record, &parts),
+            claims: claims::claims(&run.record),
             settings: settings.filter_map(known).collect(),
         }
     }
@@ -103,7 +103,7 @@ pub(crate) fn encoded(name: &str) -> String {
 }
 
 fn counts(runs: &[Summarised]) -> String {
-    let claims = claims::count_results(runs.iter().flat_map(|run| &run.claims).map(ClaimView::counted));
+    let claims = claims::count_results(runs.iter().flat_map(|run| &run.claims));
     format!("{}; {claims}.", counted(runs.len() as u64, "run"))
 }
 
@@ -123,7 +123,7 @@ fn verdicts(runs: &[Summarised]) -> Section {
 fn of_claims(runs: &[Summarised]) -> [Option<Section>; 2] {
     let section = |id, title, is_by_design| {
         let claims = runs.iter().flat_map(|run| run.claims.iter().map(move |claim| (run, claim)));
-        let rows = claims.filter(|(_, claim)| claim.is_by_design() == is_by_design);
+        let rows = claims.filter(|(_, claim)| claim.claim.by_design == is_by_design);
         let rows = rows.map(|(run, claim)| (Row::new(claim.id()).group(run.scenario()), claim));
         let (name, group) =
             (Column::text("id", "id", "Its id."), Column::text("scenario", "scenario", "The scenario."));

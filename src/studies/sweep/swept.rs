@@ -35,7 +35,7 @@ pub struct Swept<'s> {
     pub quantities: Vec<SweptQuantity>,
     /// The positions of the strategies that are judged.
     pub strategies: Vec<usize>,
-    floor: f64,
+    limits: Limits,
 }
 
 /// Two strategies in one quantity over the first condition, for one value of the second.
@@ -74,8 +74,8 @@ impl<'s> Swept<'s> {
         let is_judged = |run: &RunRecord, place: usize| matches!(role(run, place), Role::Judged);
         let judged = |run: &RunRecord| (0..run.strategies.len()).filter(|place| is_judged(run, *place)).collect();
         let strategies = runs.first().map_or_else(Vec::new, judged);
-        let floor = runs.first().map_or(0.0, |run| Limits::of(&run.settings).floor());
-        Swept { record, points, quantities, strategies, floor }
+        let limits = runs.first().map_or_else(Limits::default, |run| Limits::of(&run.settings));
+        Swept { record, points, quantities, strategies, limits }
     }
 
     /// Every pair of strategies in every quantity, except where an operation is the same program in both.
@@ -88,7 +88,7 @@ impl<'s> Swept<'s> {
                         continue;
                     }
                     for under in self.record.second_values() {
-                        let curve = quantity.curve(&self.points_under(&under), one, other, self.floor);
+                        let curve = quantity.curve(&self.points_under(&under), one, other, self.limits);
                         if !curve.points.is_empty() {
                             pairs.push(SweptPair { quantity, one, other, under, curve });
                         }
@@ -218,12 +218,12 @@ impl SweptQuantity {
         }
     }
 
-    /// The curve of strategy `one` compared with `other` over points and their values, with a noise floor as a log ratio.
-    pub fn curve(self, points: &[(f64, &SweptRun)], one: usize, other: usize, floor: f64) -> Curve {
+    /// The curve of strategy `one` compared with `other` over points and their values.
+    pub fn curve(self, points: &[(f64, &SweptRun)], one: usize, other: usize, limits: Limits) -> Curve {
         let setting = |(x, point): &(f64, &SweptRun)| {
             let log_ratios = log_ratios(&point.times(self, one), &point.times(self, other));
             CurveSample { x: *x, log_ratios }
         };
-        Curve::of(points.iter().map(setting).collect(), floor)
+        Curve::of(points.iter().map(setting).collect(), limits)
     }
 }

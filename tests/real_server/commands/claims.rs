@@ -25,11 +25,11 @@ fn claims_are_measured_with_what_they_need() {
     let record = claims_record(&folder);
     assert!(record.complete && record.server.is_some() && record.scenario_sha256.len() == 64, "{record:?}");
     let verdicts: Vec<(&str, &str)> =
-        record.claims.iter().map(|claim| (claim.id.as_str(), claim.verdict.as_str())).collect();
+        record.claims.iter().map(|one| (one.claim.id.as_str(), one.outcome().name())).collect();
     let confirmed = ["one-trip", "twice", "lost", "kept", "sold-out", "large"].map(|id| (id, "confirmed"));
     assert_eq!(verdicts, confirmed);
     assert_eq!(
-        (record.claims[0].by_design, record.claims[1].value, record.claims[1].against),
+        (record.claims[0].claim.by_design, record.claims[1].result.value, record.claims[1].result.against),
         (true, Some(2.0), Some(1.9))
     );
     let folders: Vec<&str> = record.runs.iter().map(|run| run.folder.as_str()).collect();
@@ -52,7 +52,7 @@ fn an_interrupt_keeps_the_claims_of_complete_runs() {
     assert_eq!(ended.code(), Some(130), "{}", ended.stderr);
     let record = claims_record(&folder);
     assert!(!record.complete, "{record:?}");
-    let confirmed = record.claims.iter().filter(|claim| claim.verdict == "confirmed").count();
+    let confirmed = record.claims.iter().filter(|one| one.outcome().name() == "confirmed").count();
     assert_eq!((confirmed, record.claims.len()), (1, 2), "{record:?}");
     assert!(ended.stdout.contains("Not all runs are complete."), "{}", ended.stdout);
     place.assert_nothing_left();

@@ -3,14 +3,12 @@
 use crate::record::{Metric, Part};
 use crate::report::document::format::{listed, marked, percent};
 use crate::report::run::parts::PartEvaluations;
-use crate::report::run::verdict_text::VerdictText;
 use crate::results::{BeatenRecord, PublishedAnswer, PublishedMetric};
 use crate::stats::{
-    Answer, ArmComparison, Beaten, Comparison, InconclusiveReason, MINIMUM_ROUNDS, MixRanking, Quantity, Role, Verdict,
-    least_effect,
+    Answer, ArmComparison, Beaten, Comparison, MINIMUM_ROUNDS, MixRanking, Quantity, Reason, Role, least_effect,
 };
 
-use super::phrase;
+use super::{flips, phrase};
 
 /// The decision of a run, with the parts that it was made from.
 pub(crate) struct Judged<'r> {
@@ -29,7 +27,7 @@ impl<'r> Judged<'r> {
 
     /// A strategy's name.
     pub(crate) fn name(&self, strategy: usize) -> &'r str {
-        self.parts.main().strategies.get(strategy).map_or("?", |strategy| &strategy.name)
+        self.parts.main().name(strategy).unwrap_or("?")
     }
 
     /// A strategy's name within a sentence.
@@ -70,6 +68,7 @@ impl<'r> Judged<'r> {
             leading: answer.leading().into_iter().map(name).collect(),
             beaten: answer.beaten().into_iter().map(|one| self.beaten_record(&one)).collect(),
             least_effect: least_effect(answer.tied()).filter(|_| answer.winner().is_none()),
+            fragile: flips::shares(self).is_some_and(|flips| flips.iter().any(|(_, flip)| flip.is_fragile())),
         }
     }
 
@@ -87,13 +86,10 @@ impl<'r> Judged<'r> {
 
     /// The answer in pieces, see [`phrase::answer`].
     pub(crate) fn answer(&self) -> [String; 3] {
-        let few = self.answer.tied().find_map(|one| match one.verdict {
-            Verdict::Inconclusive(reason @ InconclusiveReason::TooFewRounds(_)) => Some(reason),
-            _ => None,
-        });
-        if let Some(reason) = few {
-            let text = VerdictText { strategies: &self.parts.main().strategies };
-            return [format!("No verdict: {}.", text.reason(reason)), String::new(), String::new()];
+        let mut reasons = self.answer.tied().filter_map(|one| one.verdict.reason());
+        if let Some(few) = reasons.find(|reason| matches!(reason, Reason::TooFewRounds(_))) {
+            let text = phrase::reason(few, &|place| self.parts.main().name(place));
+            return [format!("No verdict: {text}."), String::new(), String::new()];
         }
         phrase::answer(&self.published(), self.name(self.answer.decided.ranking.baseline))
     }

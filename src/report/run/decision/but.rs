@@ -57,7 +57,7 @@ fn operations(judged: &Judged) -> Vec<String> {
     let mut lost: Vec<_> = lost.collect();
     lost.sort_by(|(.., a_share, a), (.., b_share, b)| (b_share * size(b)).total_cmp(&(a_share * size(a))));
     let text = |(operation, name, share, one): &(usize, &String, f64, Comparison)| {
-        let what = format!("by itself, {} ({} of calls)", marked(name), percent(*share));
+        let what = format!("{} alone ({} of calls)", marked(name), percent(*share));
         let than = judged.marked(one.against);
         let with = if judged.answer.winner().is_some() {
             String::new()
@@ -144,8 +144,7 @@ fn prices(judged: &Judged) -> Vec<String> {
     };
     let index = stored(|one| one.indexes.after);
     let data = stored(|one| one.size.after);
-    let prices: [Price; 3] =
-        [("the data take", "", &data), ("the indexes take", "", &index), ("the oplog grows by", " per call", &oplog)];
+    let prices: [Price; 3] = [("data:", "", &data), ("indexes:", "", &index), ("oplog:", " per call", &oplog)];
     let price = |(what, unit, of): &Price| {
         let known = |places: Vec<usize>| places.into_iter().filter_map(|place| Some((place, of(place)?)));
         let (dearest, most) = known(judged.answer.leading()).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
@@ -154,7 +153,7 @@ fn prices(judged: &Judged) -> Vec<String> {
             if judged.answer.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(dearest)) };
         let is_high = least > 0.0 && most >= PRICE * least;
         let name = judged.marked(cheapest);
-        is_high.then(|| format!("{what} {}{unit}{with} against {} with {name}", bytes(most), bytes(least)))
+        is_high.then(|| format!("{what} {}{unit}{with} instead of {} with {name}", bytes(most), bytes(least)))
     };
     prices.iter().filter_map(price).collect()
 }
@@ -168,7 +167,7 @@ fn inconsistency(judged: &Judged) -> Vec<String> {
     let longest = windows.max_by_key(|(time, _)| *time);
     let text = longest.map(|(nanoseconds, one)| {
         let which = if one.times[1].is_some() { "p99" } else { "median" };
-        format!("other clients see half of a {} for {} ({which})", marked(&one.operation), time(nanoseconds as f64))
+        format!("for {} ({which}), others can see a half-finished {}", time(nanoseconds as f64), marked(&one.operation))
     });
     text.into_iter().collect()
 }

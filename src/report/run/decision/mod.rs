@@ -13,6 +13,7 @@ use crate::report::document::decision::Decision;
 use crate::results::RunRecord;
 
 use super::parts::PartEvaluations;
+use super::verdict_text::no_verdict;
 pub(crate) use answer::Judged;
 
 /// The decision of a run. `others` are runs of other mixes.
@@ -28,8 +29,8 @@ pub(crate) fn decision(record: &RunRecord, parts: &PartEvaluations, others: &[Ru
         flips: Vec::new(),
         but: Vec::new(),
     };
-    if let Some(reason) = &parts.main().no_verdict {
-        return none(reason.clone());
+    if let Some(reason) = parts.main().no_verdict {
+        return none(no_verdict(reason, parts.main()));
     }
     let Some(judged) = Judged::of(parts) else {
         return none("No verdict about the mix: only own costs were measured.".into());

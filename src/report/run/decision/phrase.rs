@@ -1,8 +1,8 @@
-//! Ratios, ties and answers in words: the one place that words them.
+//! Ratios, ties, answers, reasons and flips in words: the one place that words them.
 
-use crate::report::document::format::{count, interval, listed, percent};
-use crate::results::{BeatenRecord, PublishedAnswer};
-use crate::stats::{ConfidenceInterval, Quantity, Ratio};
+use crate::report::document::format::{NOTHING, bytes, count, interval, listed, percent, plain, time};
+use crate::results::{BeatenRecord, PublishedAnswer, Reason, Verdict, in_percent};
+use crate::stats::{ConfidenceInterval, DIRTY_SHARE, MINIMUM_ROUNDS, Quantity, Ratio, ShareFlip};
 
 /// More names than these are counted.
 const NAMED: usize = 3;
@@ -52,7 +52,7 @@ pub fn tie(names: &[String], least: Option<f64>) -> String {
     let names = short_list(names);
     match least {
         Some(least) => format!("{names}: {}", no_difference(least)),
-        None => format!("Undecided between {names}"),
+        None => format!("Too noisy to tell {names} apart"),
     }
 }
 
@@ -71,8 +71,12 @@ pub fn answer(found: &PublishedAnswer, baseline: &str) -> [String; 3] {
         texts.collect::<Vec<_>>().join(", ")
     };
     if let Some(winner) = &found.winner {
-        let named = named_losers(&found.beaten, baseline);
-        return ["Choose ".to_owned(), winner.clone(), format!(": {}.", losers(&named))];
+        let mut named = named_losers(&found.beaten, baseline);
+        // One number in a sentence: that of the nearest, which decides. Others are in how sure it is.
+        let nearest = found.beaten.first().map(|one| one.metric);
+        named.retain(|one| Some(one.metric) == nearest);
+        let fragile = if found.fragile { " (fragile)" } else { "" };
+        return ["Choose ".to_owned(), winner.clone(), format!("{fragile}: {}.", losers(&named))];
     }
     let tie = tie(&found.leading, found.least_effect);
     let best = found.leading.first().map_or("", String::as_str);
@@ -103,4 +107,122 @@ pub fn named_losers<'b>(beaten: &'b [BeatenRecord], baseline: &str) -> Vec<&'b B
 /// What the ratio of a loser is of.
 fn quantity(beaten: &BeatenRecord) -> Quantity {
     if beaten.metric.is_rate() { Quantity::Throughput } else { Quantity::Time }
+}
+
+/// Why other mixes are not estimated.
+pub const UNPREDICTED: &str = "single-call times do not add up to the measured mix";
+
+/// From which share of an operation on another strategy wins. One digit more where it is so close that nobody could tell.
+pub fn share_flip(name: &str, operation: &str, flip: &ShareFlip) -> String {
+    let side = if flip.share > flip.measured { "exceeds" } else { "falls below" };
+    let (fragile, least) = if flip.is_fragile() { ("fragile: ", 1) } else { ("", 0) };
+    let [at, measured] = shares([flip.share, flip.measured], least);
+    format!("{fragile}{name} wins once {operation} {side} about {at} of calls (now {measured}; estimated)")
+}
+
+/// Two shares with as few digits as tell them apart, and this many more.
+fn shares(shares: [f64; 2], more: usize) -> [String; 2] {
+    let with = |decimals: usize| shares.map(|share| format!("{:.decimals$} %", share * 100.0));
+    let is_apart = |decimals: &usize| {
+        let [one, other] = with(*decimals);
+        one != other && !shares.map(percent).iter().any(|share| share.starts_with('<') && *decimals == 0)
+    };
+    let fewest = (0..6).find(is_apart).unwrap_or(6);
+    if fewest == 0 && more == 0 { shares.map(percent) } else { with(fewest + more) }
+}
+
+/// From which network on another strategy wins, by the nanoseconds that a round trip takes longer.
+pub fn network_flip(name: &str, longer: f64) -> String {
+    format!("{name} wins once the network adds {} per round trip (computed)", time(longer))
+}
+
+/// Which strategy wins in another mix.
+pub fn mix_flip(mix: &str, best: &str, ratio: f64, quantity: Quantity, than: &str) -> String {
+    format!("in the mix {mix}, {best} {} than {than} (measured)", is_factor(ratio, quantity))
+}
+
+/// In which mixes a strategy beats those that win in others.
+pub fn wins(name: &str, losers: &[String], mixes: &[String]) -> String {
+    format!("{name} is faster than {} in {}", listed(losers), listed(mixes))
+}
+
+/// Where two strategies change places on the axis of a condition: the first is faster below.
+pub fn switch(first: &str, then: &str, range: &str) -> String {
+    format!("{first} is faster below {range}, {then} above")
+}
+
+/// Why a verdict is no difference. `name` has the names of strategies by their position in the run.
+pub fn undecided<'n>(verdict: Verdict, name: &dyn Fn(usize) -> Option<&'n str>) -> String {
+    match verdict {
+        Verdict::Faster | Verdict::Slower => verdict.id().to_owned(),
+        Verdict::Same { within } => format!("the difference is below {}", percent(within)),
+        Verdict::NoDifference { within_noise: true, .. } => "within noise".to_owned(),
+        Verdict::NoDifference { mde, .. } if mde.is_finite() => no_difference(mde),
+        Verdict::NoDifference { .. } => "no difference found".to_owned(),
+        Verdict::Inconclusive(why) => reason(why, name),
+    }
+}
+
+/// Larger effects are as good as undetectable (10.0 for 1,000 %).
+const LARGEST_EFFECT: f64 = 10.0;
+
+/// Why a comparison is inconclusive.
+pub fn reason<'n>(reason: Reason, name: &dyn Fn(usize) -> Option<&'n str>) -> String {
+    let name = |strategy: usize| name(strategy).map_or_else(|| NOTHING.to_owned(), plain);
+    let unstable = "inconclusive, as rounds differ too much";
+    match reason {
+        Reason::NotJudged => "not judged".into(),
+        Reason::Reference => "the one that others are compared with".into(),
+        Reason::Identical { baseline } => format!("the same commands as with {}", name(baseline)),
+        Reason::OutOfContext { strategy, alone, in_mix } => format!(
+            "not in context: {} of {}'s calls did something by themselves, and {} in the mix",
+            percent(alone),
+            name(strategy),
+            percent(in_mix)
+        ),
+        Reason::FewInFlight { strategy, share } => {
+            format!("{} kept only {} of its clients busy", name(strategy), percent(share))
+        }
+        Reason::Failures { strategy, share } => {
+            format!("{} failed in {} of its calls", name(strategy), percent(share))
+        }
+        Reason::Overloaded { strategy, achieved } => {
+            format!("{} was overloaded: it kept up with {} of the intended calls", name(strategy), percent(achieved))
+        }
+        Reason::NoSuccess { strategy } => format!("{} had a round without a successful call", name(strategy)),
+        Reason::WriteBack { strategy, written, stored } => format!(
+            "shared cache: in a round {} were written back in slices of {}, which stored {}; measure with --isolate, or \
+             with a server per strategy",
+            bytes(written),
+            name(strategy),
+            bytes(stored)
+        ),
+        Reason::DirtyCache { dirty, cache } => format!(
+            "shared cache: a round leaves {} to write, more than {} % of the cache of {}; measure with --isolate, or with \
+             a server per strategy",
+            bytes(dirty),
+            in_percent(DIRTY_SHARE),
+            bytes(cache)
+        ),
+        Reason::TooFewRounds(rounds) => format!("{MINIMUM_ROUNDS} rounds are required, and this run has {rounds}"),
+        Reason::Unstable { mde } if mde < LARGEST_EFFECT => {
+            format!("{unstable} (minimum detectable effect {}); use a longer preset", percent(mde))
+        }
+        Reason::Unstable { .. } => format!("{unstable}; use a longer preset"),
+        Reason::Open => "a change beyond the tolerance is neither shown nor excluded".into(),
+        Reason::RoundsDisagree => "lower in some rounds and higher in others".into(),
+        Reason::FewCalls => "too few calls per round exceed the percentile".into(),
+        Reason::OtherSettings => "not measured by this run".into(),
+        Reason::NotInRun(_) => "not part of this run".into(),
+        Reason::InvalidRun => "the run is invalid".into(),
+        Reason::SmokePreset => "the preset smoke only checks that everything runs".into(),
+        Reason::NotReported => "this run has no such number".into(),
+        Reason::NotCheckpointed => "files were read without a checkpoint and lag behind".into(),
+        Reason::UnknownMetric => "this version has no such metric".into(),
+    }
+}
+
+/// The minimum detectable effect as a table shows it.
+pub fn effect(mde: f64) -> String {
+    if mde < LARGEST_EFFECT { percent(mde) } else { "> 1,000 %".into() }
 }

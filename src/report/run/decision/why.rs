@@ -60,12 +60,12 @@ impl Text<'_> {
     fn cpu(&self, gap: &CostGap) -> String {
         let own = |one: &CostGapOperation| one.costs.map(|cost| time(cost * 1e3));
         let text = self.gap(gap, "server CPU time", own, "CPU time by itself");
-        format!("{text}. Per call of the mix: {} the CPU time.", times(gap.times))
+        format!("{text}. Over the whole mix: {} the CPU time.", times(gap.times))
     }
 
     fn own_time(&self, gap: &CostGap) -> String {
         let text = self.gap(gap, "time", |one| one.costs.map(time), "by itself");
-        format!("{text}. Per call of the mix: {} the time; CPU time does not explain it.", times(gap.times))
+        format!("{text}. Over the whole mix: {} the time; it is not CPU, so waiting or transfer.", times(gap.times))
     }
 
     fn gap(
@@ -105,12 +105,12 @@ impl Text<'_> {
                 format!(": the common rate is {} of its calls/s at saturation, so calls queue{evidence}", percent(load))
             }
             None if waiting.evidence.is_empty() => {
-                "; it waits for other calls, and no counter says for what".to_owned()
+                "; calls queue behind each other, and no counter says for what".to_owned()
             }
-            None => format!(": it waits for other calls{}", evidence(&waiting.evidence, PIECES)),
+            None => format!("; calls queue behind each other{}", evidence(&waiting.evidence, PIECES)),
         };
         format!(
-            "{} a call of {slower} takes {slow} times its own time, one of {faster} {fast}{what}.",
+            "{} calls of {slower} take {slow} times as long as alone, those of {faster} {fast} times{what}.",
             capitalised(&self.at)
         )
     }

@@ -1,16 +1,18 @@
 //! The claims of the scenario and their results.
 
-use crate::record::{Metric, MetricUse};
+use crate::record::Metric;
 use crate::report::document::cell::{Cell, Link, Tone};
-use crate::report::document::format::{bytes, count, counted, interval, listed, percent, plain, three, time};
+use crate::report::document::format::{bytes, count, counted, interval, percent, plain, three, time};
 use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::report::run::claims::ClaimStatement;
+use crate::report::run::decision::phrase;
 use crate::report::run::evaluation::OperationResults;
 use crate::report::run::parts::PartEvaluations;
-use crate::report::run::verdict_text::VerdictText;
-use crate::results::{ClaimRecord, DecidedClaimRecord, Part, Relation, RunRecord, Than};
-use crate::stats::{self, ClaimOutcome, ClaimResult, DEAD_ZONE, UndecidedReason};
+use crate::results::{
+    ClaimName, ClaimOutcome, ClaimRecord, ClaimResult, ClaimsRecord, DecidedClaimRecord, Part, Reason, Relation,
+    RunRecord, Than,
+};
+use crate::stats;
 
 use super::{cost_id, sizes_id, strategy_id, times_id};
 
@@ -29,28 +31,33 @@ const WHY_BY_DESIGN: &str = "These claims follow from the scenario itself, so th
                              counted among the results.";
 
 /// A claim and its result.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ClaimView<'r> {
-    claim: &'r ClaimRecord,
+    pub(crate) claim: &'r ClaimRecord,
+    result: ClaimResult,
     /// The numbers; if undecided, also the reason.
     found: String,
-    /// The numbers as such.
-    result: ClaimResult,
     /// The row with the number that decides it.
     link: Option<Link>,
 }
 
-/// The result of each claim.
-pub(crate) fn claims<'r>(record: &'r RunRecord, parts: &PartEvaluations) -> Vec<ClaimView<'r>> {
-    let text = &VerdictText { strategies: &parts.main().strategies };
-    let results = stats::claim_results(record, parts.all_records());
-    let view = |(claim, result): (&'r ClaimRecord, ClaimResult)| ClaimView {
-        claim,
-        found: found(record, claim, &result, text),
-        result,
-        link: row_of(parts, claim).map(Link::Row),
-    };
-    record.claims.iter().zip(results).map(view).collect()
+/// The result of each claim of a run.
+pub(crate) fn claims(record: &RunRecord) -> Vec<ClaimView<'_>> {
+    let results = stats::claim_results(record, &record.all_parts());
+    let name = |place: usize| record.strategies.get(place).map(|one| one.name.as_str());
+    record.claims.iter().zip(results).map(|(claim, result)| ClaimView::new(claim, result, &name)).collect()
+}
+
+/// The same with links to the rows that decide them.
+pub(super) fn linked<'r>(record: &'r RunRecord, parts: &PartEvaluations) -> Vec<ClaimView<'r>> {
+    let linked = |view: ClaimView<'r>| ClaimView { link: row_of(parts, view.claim).map(Link::Row), ..view };
+    claims(record).into_iter().map(linked).collect()
+}
+
+/// A claim after the runs for those of its scenario.
+pub(crate) fn decided<'r>(record: &'r ClaimsRecord, decided: &'r DecidedClaimRecord) -> ClaimView<'r> {
+    let run = record.run(decided);
+    ClaimView::new(&decided.claim, decided.result, &|place| Some(run?.strategies.get(place)?.as_str()))
 }
 
 /// The result of each claim: those that a run can refute, and those by design.
@@ -88,7 +95,7 @@ pub(crate) fn sections(claims: &[ClaimView]) -> [Option<Section>; 2] {
 pub(crate) fn measures<'r>() -> Vec<Measure<'r, &'r ClaimView<'r>>> {
     vec![
         Measure::text("verdict", "verdict", "`confirmed`, `refuted` or `undecided`.", |one| {
-            verdict_cell(word(&one.result.outcome))
+            outcome_cell(one.outcome())
         }),
         Measure::text("says", "claim", "The claim in a sentence.", |one| {
             let source = one.claim.source.as_ref().map_or_else(String::new, |source| format!("({})", plain(source)));
@@ -114,32 +121,28 @@ fn optional(text: &Option<String>) -> Cell {
 }
 
 impl<'r> ClaimView<'r> {
-    /// The claim, and the result in texts.
-    pub(crate) fn statement(self) -> (&'r ClaimRecord, ClaimStatement) {
-        let statement = ClaimStatement {
-            verdict: word(&self.result.outcome),
-            measure: measure(self.claim),
-            expected: expected(self.claim),
-            found: self.found,
-            result: self.result,
-        };
-        (self.claim, statement)
+    /// `name` has the names of the strategies of the run by their position.
+    fn new<'n>(claim: &'r ClaimRecord, result: ClaimResult, name: &dyn Fn(usize) -> Option<&'n str>) -> ClaimView<'r> {
+        ClaimView { claim, result, found: found(claim, &result, name), link: None }
     }
 
-    /// Whether it follows from the scenario itself.
-    pub(crate) fn is_by_design(&self) -> bool {
-        self.claim.by_design
+    pub(crate) fn outcome(&self) -> ClaimOutcome {
+        self.claim.outcome(self.result.verdict)
     }
 
-    /// The claim as it is counted.
-    pub(crate) fn counted(&self) -> CountedClaim {
-        match &self.result.outcome {
-            _ if self.is_by_design() => CountedClaim::ByDesign,
-            ClaimOutcome::Undecided(UndecidedReason::NotMeasured(_) | UndecidedReason::NotInRun(_)) => {
-                CountedClaim::NotMeasured
-            }
-            outcome => CountedClaim::Measured(word(outcome).to_owned()),
-        }
+    /// The numbers; if undecided, also the reason.
+    pub(crate) fn found(&self) -> &str {
+        &self.found
+    }
+
+    /// What the claim expects.
+    pub(crate) fn expected(&self) -> String {
+        expected(self.claim)
+    }
+
+    /// Whether a run has measured what it is about.
+    fn is_measured(&self) -> bool {
+        !matches!(self.result.verdict.reason(), Some(Reason::OtherSettings | Reason::NotInRun(_)))
     }
 
     /// The id.
@@ -148,65 +151,36 @@ impl<'r> ClaimView<'r> {
     }
 }
 
-/// A claim as it is counted.
-pub(crate) enum CountedClaim {
-    /// It follows from the scenario itself.
-    ByDesign,
-    /// No run has measured what it is about.
-    NotMeasured,
-    /// It has this result.
-    Measured(String),
-}
-
-impl CountedClaim {
-    /// A claim after a run for it.
-    pub(crate) fn of(claim: &DecidedClaimRecord) -> CountedClaim {
-        if claim.by_design { CountedClaim::ByDesign } else { CountedClaim::Measured(claim.verdict.clone()) }
-    }
-}
-
 /// How many claims of a run have which result; `None` where it measured none.
-pub(crate) fn counts(record: &RunRecord, parts: &PartEvaluations) -> Option<String> {
-    let claims: Vec<CountedClaim> = claims(record, parts).iter().map(ClaimView::counted).collect();
-    let is_measured = |claim: &CountedClaim| matches!(claim, CountedClaim::Measured(_));
-    claims.iter().any(is_measured).then(|| count_results(claims.into_iter()))
+pub(crate) fn counts(record: &RunRecord) -> Option<String> {
+    let claims = claims(record);
+    let is_counted = |claim: &ClaimView| claim.is_measured() && !claim.claim.by_design;
+    claims.iter().any(is_counted).then(|| count_results(claims.iter()))
 }
 
 /// How many claims have which result: those by design, and those that were not measured, are counted by themselves.
-pub(crate) fn count_results(claims: impl Iterator<Item = CountedClaim>) -> String {
-    let (mut measured, mut not_measured, mut by_design) = (Vec::new(), 0_u64, 0_u64);
-    for claim in claims {
-        match claim {
-            CountedClaim::ByDesign => by_design += 1,
-            CountedClaim::NotMeasured => not_measured += 1,
-            CountedClaim::Measured(verdict) => measured.push(verdict),
-        }
-    }
-    let count = |name: &str| measured.iter().filter(|verdict| *verdict == name).count();
-    let results = ["confirmed", "refuted", "undecided"].map(|name| format!("{} {name}", count(name))).join(", ");
-    let apart = [(not_measured, "not measured"), (by_design, "by design")];
+pub(crate) fn count_results<'v>(claims: impl Iterator<Item = &'v ClaimView<'v>>) -> String {
+    let (by_design, others): (Vec<&ClaimView>, Vec<&ClaimView>) = claims.partition(|one| one.claim.by_design);
+    let (measured, not_measured): (Vec<&ClaimView>, Vec<&ClaimView>) =
+        others.into_iter().partition(|one| one.is_measured());
+    let count = |outcome: ClaimOutcome| {
+        let count = measured.iter().filter(|one| one.outcome() == outcome).count();
+        format!("{count} {}", outcome.name())
+    };
+    let results = [ClaimOutcome::Confirmed, ClaimOutcome::Refuted, ClaimOutcome::Undecided].map(count).join(", ");
+    let apart = [(not_measured.len(), "not measured"), (by_design.len(), "by design")];
     let apart = apart.into_iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("; {count} {name}"));
     format!("{}: {results}{}", counted(measured.len() as u64, "measured claim"), apart.collect::<String>())
 }
 
-/// A result in a word.
-pub(crate) fn word(outcome: &ClaimOutcome) -> &'static str {
-    match outcome {
-        ClaimOutcome::Confirmed => "confirmed",
-        ClaimOutcome::Refuted => "refuted",
-        ClaimOutcome::Undecided(_) => "undecided",
-    }
-}
-
 /// A result in a word, with its mark.
-pub(crate) fn verdict_cell(verdict: &str) -> Cell {
-    let (mark, tone) = match verdict {
-        "confirmed" => ("✓", Tone::Good),
-        "refuted" => ("✗", Tone::Bad),
-        _ => ("?", Tone::Faint),
+fn outcome_cell(outcome: ClaimOutcome) -> Cell {
+    let (mark, tone) = match outcome {
+        ClaimOutcome::Confirmed => ("✓", Tone::Good),
+        ClaimOutcome::Refuted => ("✗", Tone::Bad),
+        ClaimOutcome::Undecided => ("?", Tone::Faint),
     };
-    let verdict = plain(verdict);
-    Cell::text(format!("{mark} {verdict}")).tone(tone).with_value(verdict)
+    Cell::text(format!("{mark} {}", outcome.name())).tone(tone).with_value(outcome.name())
 }
 
 /// The row with the number that decides a claim; `None` where there is no such row.
@@ -251,8 +225,7 @@ fn measure(claim: &ClaimRecord) -> String {
     if claim.metric.is_empty() {
         return format!("share of {}{operation}", outcome.unwrap_or_default());
     }
-    let metric = Metric::named(&claim.metric, MetricUse::Claim);
-    let label = metric.map_or_else(|| plain(&claim.metric), Metric::label);
+    let label = claim.known_metric().map_or_else(|| plain(&claim.metric), Metric::label);
     match outcome {
         Some(outcome) => format!("{label} of {outcome}{operation}"),
         None => format!("{label}{operation}"),
@@ -310,7 +283,7 @@ fn value(claim: &ClaimRecord, value: f64) -> String {
     if claim.metric.is_empty() && claim.audit.is_none() {
         return percent(value);
     }
-    match Metric::named(&claim.metric, MetricUse::Claim) {
+    match claim.known_metric() {
         Some(Metric::Time(_) | Metric::Max | Metric::InconsistencyP99) => time(value),
         Some(Metric::Size(_)) => bytes(value),
         Some(Metric::Counter(counter)) => counter.text(value),
@@ -320,19 +293,25 @@ fn value(claim: &ClaimRecord, value: f64) -> String {
     }
 }
 
-fn found(record: &RunRecord, claim: &ClaimRecord, result: &ClaimResult, text: &VerdictText) -> String {
-    let doubt = match &result.outcome {
-        ClaimOutcome::Undecided(UndecidedReason::WithinDeadZone) if result.value == result.against => {
+fn found<'n>(claim: &ClaimRecord, result: &ClaimResult, name: &dyn Fn(usize) -> Option<&'n str>) -> String {
+    let doubt = match (claim.outcome(result.verdict), result.verdict.reason()) {
+        (ClaimOutcome::Confirmed | ClaimOutcome::Refuted, _) => None,
+        (ClaimOutcome::Undecided, Some(Reason::OtherSettings)) => {
+            Some(format!("not measured by this run; run with {}", options(claim)))
+        }
+        (ClaimOutcome::Undecided, Some(Reason::NotInRun(absent))) => {
+            Some(format!("{} is not part of this run", plain(named(claim, absent))))
+        }
+        (ClaimOutcome::Undecided, _) if result.value.is_some() && result.value == result.against => {
             Some("no difference".to_owned())
         }
-        ClaimOutcome::Undecided(doubt) => Some(why(record, doubt, text)),
-        ClaimOutcome::Confirmed | ClaimOutcome::Refuted => None,
+        (ClaimOutcome::Undecided, _) => Some(phrase::undecided(result.verdict, name)),
     };
     let of = |side: &str, number: f64| format!("{side} {}", value(claim, number));
     let mut numbers: Vec<String> = result.value.map(|value| of(&own_side(claim), value)).into_iter().collect();
     numbers.extend(result.against.zip(other_side(claim)).map(|(against, side)| of(&side, against)));
     let ratio = result.ratio.map(|ratio| match result.interval {
-        Some(bounds) => format!("× {} (95 % CI {})", three(ratio), interval(bounds.low, bounds.high)),
+        Some([low, high]) => format!("× {} (95 % CI {})", three(ratio), interval(low, high)),
         None => format!("× {}", three(ratio)),
     });
     numbers.extend(ratio);
@@ -340,30 +319,27 @@ fn found(record: &RunRecord, claim: &ClaimRecord, result: &ClaimResult, text: &V
     doubt.into_iter().chain(numbers).collect::<Vec<_>>().join(": ")
 }
 
-fn why(record: &RunRecord, doubt: &UndecidedReason, text: &VerdictText) -> String {
-    match doubt {
-        UndecidedReason::NotMeasured(options) => {
-            let options: Vec<String> = options.iter().map(|option| plain(option)).collect();
-            format!("not measured by this run; run with {}", options.join(" "))
-        }
-        UndecidedReason::NotInRun(names) => {
-            let names: Vec<String> = names.iter().map(|name| plain(name)).collect();
-            let are = if names.len() == 1 { "is" } else { "are" };
-            format!("{} {are} not part of this run", listed(&names))
-        }
-        UndecidedReason::InvalidRun => "the run is invalid".into(),
-        UndecidedReason::SmokePreset => "the preset smoke only checks that everything runs".into(),
-        UndecidedReason::NotComparable(reason) => text.reason(*reason),
-        UndecidedReason::FewCalls => "too few calls per round exceed the percentile".into(),
-        UndecidedReason::NotReported => "this run has no such number".into(),
-        UndecidedReason::NotCheckpointed => "files were read without a checkpoint and lag behind".into(),
-        UndecidedReason::IncludesOne => "its 95 % CI includes 1".into(),
-        UndecidedReason::WithinNoise => {
-            format!("within noise ({}, or what the repeat shows)", percent(record.settings.noise))
-        }
-        UndecidedReason::RoundsDisagree => "lower in some rounds and higher in others".into(),
-        UndecidedReason::WithinDeadZone => format!("the difference is below {}", percent(DEAD_ZONE)),
-        UndecidedReason::UnknownMetric => "this version has no such metric".into(),
+/// The options of a run that decides a claim.
+fn options(claim: &ClaimRecord) -> String {
+    let value = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mix = claim.mix.iter().map(|mix| format!("--mix {mix}"));
+    let clients = claim.clients.iter().map(|clients| format!("--clients {clients}"));
+    let set = claim.set.iter().map(|(name, set)| format!("--set {name}={}", value(set)));
+    plain(&mix.chain(clients).chain(set).collect::<Vec<_>>().join(" "))
+}
+
+/// A name of a claim; empty where it has none.
+fn named(claim: &ClaimRecord, name: ClaimName) -> &str {
+    let (other_strategy, other_operation) = match &claim.than {
+        Than::Number(_) | Than::Evaluated { .. } => ("", None),
+        Than::Strategy(name) => (name.as_str(), None),
+        Than::Other { strategy, operation, .. } => (strategy.as_str(), operation.as_deref()),
+    };
+    match name {
+        ClaimName::Strategy => &claim.strategy,
+        ClaimName::Operation => claim.operation.as_deref().unwrap_or_default(),
+        ClaimName::OtherStrategy => other_strategy,
+        ClaimName::OtherOperation => other_operation.unwrap_or_default(),
     }
 }
 
@@ -400,10 +376,7 @@ mod tests {
     /// The result of each claim in a word, and what was found.
     fn results(run: &RunRecord) -> Vec<(&'static str, String)> {
         let run = sample::whole(run);
-        claims(&run, &PartEvaluations::new(&run))
-            .into_iter()
-            .map(|claim| (word(&claim.result.outcome), claim.found))
-            .collect()
+        claims(&run).into_iter().map(|claim| (claim.outcome().name(), claim.found)).collect()
     }
 
     #[test]

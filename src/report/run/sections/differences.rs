@@ -7,9 +7,9 @@ use crate::report::document::format::{counted, percent, three};
 use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
 use crate::report::run::charts;
+use crate::report::run::decision::phrase::effect;
 use crate::report::run::evaluation::{Evaluation, Measured, OperationResults};
-use crate::report::run::verdict_text::effect;
-use crate::stats::{Comparison, InconclusiveReason, MINIMUM_ROUNDS, Ratio, Verdict};
+use crate::stats::{Comparison, MINIMUM_ROUNDS, Ratio, Verdict};
 
 use super::{operation_cell, strategy_cell};
 
@@ -87,10 +87,7 @@ fn table(run: &Evaluation) -> Table {
             "difference",
             "The reported difference, `faster` or `slower`; `null` for none.",
             |one| {
-                let word = one
-                    .run
-                    .difference(one.measured)
-                    .map(|verdict| if verdict == Verdict::Faster { "faster" } else { "slower" });
+                let word = one.run.difference(one.measured).map(Verdict::id);
                 Cell::text(word.unwrap_or("none")).with_value(word)
             }),
         Measure::text(
@@ -98,7 +95,11 @@ fn table(run: &Evaluation) -> Table {
             "reason",
             "Why no difference is reported: `same`, `no_difference`, `within_noise`, `not_judged`, `failures`, `overloaded`, \
              `no_success`, `too_few_rounds`, `unstable`, or `no_verdicts` for a run without any.",
-            |one: &Entry| Cell::value(one.run.difference(one.measured).is_none().then(|| reason(one.comparison.verdict))))
+            |one: &Entry| {
+                let verdict = one.comparison.verdict;
+                let reason = if verdict.is_difference() { "no_verdicts" } else { verdict.id() };
+                Cell::value(one.run.difference(one.measured).is_none().then_some(reason))
+            })
         .only(Forms::JSON),
     ];
     let rows = run.mix_first().flat_map(|row| {
@@ -144,27 +145,6 @@ fn operations(run: &Evaluation) -> Table {
     let rows = run.rows.iter().map(|row| (Row::new(row.name.as_str()), (run, row)));
     let name = Column::text("operation", "operation", "Its name, or `mix`.");
     Table::new("operations", "Operations", name, &metrics, rows).only(Forms::JSON)
-}
-
-fn reason(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster | Verdict::Slower => "no_verdicts",
-        Verdict::Same { .. } => "same",
-        Verdict::NoDifference { within_noise: false, .. } => "no_difference",
-        Verdict::NoDifference { within_noise: true, .. } => "within_noise",
-        Verdict::Inconclusive(reason) => match reason {
-            InconclusiveReason::NotJudged => "not_judged",
-            InconclusiveReason::Identical { .. } => "identical",
-            InconclusiveReason::OutOfContext { .. } => "not_in_context",
-            InconclusiveReason::FewInFlight { .. } => "few_in_flight",
-            InconclusiveReason::Failures { .. } => "failures",
-            InconclusiveReason::Overloaded { .. } => "overloaded",
-            InconclusiveReason::NoSuccess { .. } => "no_success",
-            InconclusiveReason::WriteBack { .. } | InconclusiveReason::DirtyCache { .. } => "shared_cache",
-            InconclusiveReason::TooFewRounds(_) => "too_few_rounds",
-            InconclusiveReason::Unstable { .. } => "unstable",
-        },
-    }
 }
 
 /// Why a forest plot has no intervals; `None` where it has some.

@@ -7,9 +7,9 @@ use crate::report::document::cell::Cell;
 use crate::report::document::format::{bytes, percent, three, time};
 use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::run::decision::phrase::effect;
 use crate::report::run::evaluation::{Evaluation, StrategyResults};
 use crate::report::run::parts::PartEvaluations;
-use crate::report::run::verdict_text::effect;
 use crate::stats::{ArmComparison, Ratio, Verdict};
 
 use super::strategy_cell;

@@ -5,7 +5,7 @@ pub(crate) mod claims;
 mod cost;
 mod differences;
 pub(crate) mod events;
-mod heat_map;
+pub(crate) mod heat_map;
 mod latency;
 pub(crate) mod method;
 mod mix;
@@ -38,7 +38,7 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
     let shapes =
         Section { source: Some(record.scenario.text.clone()), ..Section::new("shapes", "Shapes and commands") };
     let shapes = shapes.lead("The scenario defines the documents and commands of every strategy; `docshape show` prints them with sample values.");
-    let [measured_claims, claims_by_design] = claims::sections(&claims::claims(record, parts));
+    let [measured_claims, claims_by_design] = claims::sections(&claims::linked(record, parts));
     let sections = [
         thresholds::section(&details.thresholds),
         events::section(record, main),

@@ -6,12 +6,12 @@ use crate::report::document::cell::Tone;
 use crate::report::document::chart::{Charts, Series};
 use crate::report::document::format::{counted, listed, plain};
 use crate::report::document::section::Headline;
+use crate::report::run::decision::phrase;
 use crate::report::run::evaluation::Evaluation;
 use crate::report::run::parts::PartEvaluations;
-use crate::report::run::verdict_text::{self, VerdictText};
-use crate::report::run::{charts, decision, validity};
+use crate::report::run::{charts, decision, validity, verdict_text};
 use crate::results::{Part, RunRecord};
-use crate::stats::{InconclusiveReason, MINIMUM_ROUNDS, Ranking, Verdict};
+use crate::stats::{MINIMUM_ROUNDS, Ranking, Reason};
 
 use super::heat_map;
 
@@ -59,25 +59,22 @@ fn measured(parts: &PartEvaluations) -> String {
 
 /// Why there is no verdict; with a verdict, why strategies cannot be compared in the mix.
 fn sentences(parts: &PartEvaluations) -> Vec<String> {
-    match &parts.main().no_verdict {
-        Some(sentence) => vec![sentence.clone()],
+    let main = parts.main();
+    match main.no_verdict {
+        Some(reason) => vec![verdict_text::no_verdict(reason, main)],
         None => inconclusive(parts),
     }
 }
 
 /// A sentence per strategy and reason.
 fn inconclusive(parts: &PartEvaluations) -> Vec<String> {
-    let names = VerdictText { strategies: &parts.main().strategies };
+    let name = |place: usize| parts.main().name(place);
     let mix = parts.iter().filter(|(part, _)| *part != Part::Own).flat_map(|(_, run)| run.comparisons());
     let rankings: Vec<Ranking> = mix.filter_map(|one| one.ranking()).collect();
     let all = rankings.iter().flat_map(|ranking| ranking.best_against.iter().chain(&ranking.against_baseline));
-    let sentences = all.filter_map(|one| match one.verdict {
-        Verdict::Inconclusive(InconclusiveReason::NotJudged) => None,
-        Verdict::Inconclusive(reason) => {
-            let (name, against) = (names.name(one.strategy), names.name(one.against));
-            Some(format!("{name} against {against}: {}.", names.reason(reason)))
-        }
-        _ => None,
+    let sentences = all.filter_map(|one| {
+        let reason = one.verdict.reason().filter(|reason| *reason != Reason::NotJudged)?;
+        Some(format!("{} against {}: {}.", name(one.strategy)?, name(one.against)?, phrase::reason(reason, &name)))
     });
     let mut found: Vec<String> = Vec::new();
     for sentence in sentences {

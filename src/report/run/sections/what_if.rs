@@ -1,12 +1,16 @@
 //! Other mixes, estimated from own times, next to the measured ones that show how good the estimate is.
 //!
-//! The page's script (`html/what_if.js`) reads these tables and makes the same sum for the weights of its sliders.
+//! The page's script (`html/what_if.js`) makes the same sum for the weights of its sliders, from the numbers in
+//! [`Section::data`].
+
+use serde_json::{Value, json};
 
 use crate::record::Part;
 use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::format::{percent, plain, three, time};
+use crate::report::document::format::{capitalised, percent, plain, three, time};
 use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::run::decision::phrase::UNPREDICTED;
 use crate::report::run::parts::PartEvaluations;
 use crate::results::RunRecord;
 use crate::stats::{AGREEMENT, FailedPrediction, MixEstimate, Prediction, mix_ratio, mix_time};
@@ -14,12 +18,12 @@ use crate::stats::{AGREEMENT, FailedPrediction, MixEstimate, Prediction, mix_rat
 use super::strategy_cell;
 
 /// A mix in one part: what the estimate says, and what was measured. Mean times by strategy, in nanoseconds.
-struct MeasuredMix<'r> {
+struct MeasuredMix {
     /// Its place among the mixes; 0 for that of the run.
     mix: usize,
     name: String,
     part: Part,
-    estimate: MixEstimate<'r>,
+    estimate: MixEstimate,
     measured: Vec<Option<f64>>,
     record: RunRecord,
 }
@@ -30,14 +34,14 @@ struct WhatIf<'r> {
     parts: &'r PartEvaluations,
     /// The mixes that were measured, that of the run first.
     mixes: Vec<&'r RunRecord>,
-    measured: Vec<MeasuredMix<'r>>,
+    measured: Vec<MeasuredMix>,
     /// Of which strategies the estimate holds.
     prediction: Prediction,
 }
 
 /// A strategy in a measured mix.
 struct Entry<'r> {
-    of: &'r MeasuredMix<'r>,
+    of: &'r MeasuredMix,
     strategy: usize,
     best: usize,
 }
@@ -50,15 +54,12 @@ pub(crate) fn section(record: &RunRecord, parts: &PartEvaluations, others: &[Run
     let section = Section::new("what-if", "What if my mix is different?").only(Forms::DETAILED);
     let failures: Vec<String> = what_if.prediction.failed.iter().map(|one| what_if.failure(one)).collect();
     if what_if.prediction.held.is_empty() {
-        let text = format!(
-            "Own times do not predict the measured mix, so no other mix is estimated: {}.",
-            failures.join("; ")
-        );
+        let text = format!("{}, so no other mix is estimated: {}.", capitalised(UNPREDICTED), failures.join("; "));
         return Some(section.note(text));
     }
     let left_out = match failures.as_slice() {
         [] => String::new(),
-        failures => format!(" Left out, because own times do not predict them: {}.", failures.join("; ")),
+        failures => format!(" Left out, because {UNPREDICTED}: {}.", failures.join("; ")),
     };
     let note = format!(
         "Estimated from own times, not measured: waiting, interference between operations, and what another mix does to the data are \
@@ -68,7 +69,8 @@ pub(crate) fn section(record: &RunRecord, parts: &PartEvaluations, others: &[Run
     );
     let lead = "The mean time of a call, from the own time of each operation (one client, nothing else on the server) and its share \
                 of the calls.";
-    Some(section.lead(lead).lead(note).table(what_if.estimates()).table(what_if.own_times()).table(what_if.shares()))
+    let section = section.lead(lead).lead(note).table(what_if.estimates()).table(what_if.own_times());
+    Some(section.table(what_if.shares()).data(what_if.data()))
 }
 
 /// What was measured in a part.
@@ -78,6 +80,11 @@ fn label(part: Part) -> &'static str {
         Part::Rate => "response at the common rate",
         Part::Saturation => "calls/s at saturation",
     }
+}
+
+/// The load of a part.
+fn load(part: Part) -> &'static str {
+    if part == Part::Rate { "at the common rate" } else { "at saturation" }
 }
 
 impl<'r> WhatIf<'r> {
@@ -199,6 +206,36 @@ impl<'r> WhatIf<'r> {
         table.grouped(Column::text("operation", "operation", "The operation.")).side_by_side(Forms::DOCUMENT).folded()
     }
 
+    /// What the page's script estimates with: own times in nanoseconds, shares from 0 to 1.
+    fn data(&self) -> Value {
+        let estimate = MixEstimate::new(self.own);
+        let called: Vec<usize> =
+            (0..self.own.operations.len()).filter(|operation| estimate.share(*operation) > 0.0).collect();
+        let strategies = self.shown().into_iter().map(|place| {
+            let own: Vec<Option<f64>> = called.iter().map(|operation| estimate.time(place, *operation)).collect();
+            json!({ "place": place, "name": self.name(place), "own": own })
+        });
+        let mixes = self.mixes.iter().enumerate().map(|(mix, run)| {
+            let of_mix = MixEstimate::of_mix(self.own, &run.mix.weights);
+            let measured = self.measured.iter().filter(|one| one.mix == mix).map(|one| {
+                let times: Vec<Option<f64>> = self.shown().into_iter().map(|place| one.measured[place]).collect();
+                json!({ "part": load(one.part), "times": times })
+            });
+            json!({
+                "name": plain(&run.mix.name),
+                "shares": called.iter().map(|operation| of_mix.share(*operation)).collect::<Vec<f64>>(),
+                "measured": measured.collect::<Vec<Value>>(),
+            })
+        });
+        json!({
+            "noise": estimate.noise,
+            "tolerance": AGREEMENT,
+            "operations": called.iter().map(|operation| plain(&self.own.operations[*operation])).collect::<Vec<_>>(),
+            "strategies": strategies.collect::<Vec<Value>>(),
+            "mixes": mixes.collect::<Vec<Value>>(),
+        })
+    }
+
     /// The shares of the operations in the measured mixes.
     fn shares(&self) -> Table {
         let metrics =
@@ -216,7 +253,7 @@ impl<'r> WhatIf<'r> {
         let table =
             Table::new("mix_shares", "Shares of the calls in the measured mixes", name, &metrics, rows).folded();
         let operation = Column::text("operation", "operation", "The operation.");
-        table.grouped(operation).side_by_side(Forms::HTML).only(Forms::HTML.and(Forms::JSON))
+        table.grouped(operation).only(Forms::JSON)
     }
 }
 
@@ -230,9 +267,9 @@ fn has_times(own: &RunRecord, run: &RunRecord) -> bool {
     run.mix.weights.iter().filter(|(_, weight)| *weight > 0.0).all(|(name, _)| has_time(name))
 }
 
-impl<'r> MeasuredMix<'r> {
+impl MeasuredMix {
     /// A run's mix in the parts that have one.
-    fn all(own: &'r RunRecord, mix: usize, run: &RunRecord) -> Vec<MeasuredMix<'r>> {
+    fn all(own: &RunRecord, mix: usize, run: &RunRecord) -> Vec<MeasuredMix> {
         let measured = [Part::Rate, Part::Saturation].into_iter().filter_map(|part| {
             let record = run.part(part).or_else(|| Some(run.clone()).filter(|run| run.part == Some(part)))?;
             let strategies = 0..own.strategies.len();
@@ -320,14 +357,17 @@ mod tests {
         let section = section_of(&run(1, 2), &[]);
         assert!(!names(&section).contains(&"linked".to_owned()), "{:?}", names(&section));
         let note = &section.lead[1].text;
-        assert!(note.contains("Left out, because own times do not predict them: linked (estimated "), "{note}");
+        assert!(
+            note.contains("Left out, because single-call times do not add up to the measured mix: linked (estimated "),
+            "{note}"
+        );
         // Nothing is left to compare with the fastest one.
         let section = section_of(&run(2, 2), &[]);
         assert!(section.tables.is_empty() && section.items.is_empty());
         assert!(
             section.notes[0]
                 .text
-                .starts_with("Own times do not predict the measured mix, so no other mix is estimated: ")
+                .starts_with("Single-call times do not add up to the measured mix, so no other mix is estimated: ")
         );
     }
 

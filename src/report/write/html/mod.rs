@@ -76,7 +76,7 @@ impl fmt::Display for Link {
     }
 }
 
-/// Style and script of the page: texts of this file's neighbours, and numbers.
+/// Style and script of the page: texts of this file's neighbours, and numbers; and JSON in which nothing is markup.
 pub(crate) struct Trusted(pub(crate) String);
 
 impl fmt::Display for Trusted {
@@ -115,8 +115,6 @@ struct Page<'r> {
     parts: Vec<Part<'r>>,
     /// The strategy whose columns come first where there is no room for all, by its place.
     winner: Option<usize>,
-    /// A ratio this close to 1 is noise.
-    noise: Option<f64>,
     overview: Option<Shown<'r>>,
     /// The pictures of the first screen.
     pictures: Vec<Gallery>,
@@ -161,7 +159,6 @@ impl<'r> Page<'r> {
             policy,
             series: series.iter().map(|series| (series.clone(), Chart::glyph(series))).collect(),
             parts: parts.filter(Part::is_shown).collect(),
-            noise: report.run.as_ref().map(|run| run.parts.main().noise),
             winner: winner(&report.headline, series),
             overview: report.headline.overview.as_ref().and_then(shown),
             pictures: report.headline.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
@@ -214,6 +211,11 @@ impl Part<'_> {
         let has_content = !self.tables.is_empty() || !self.galleries.is_empty() || !self.section.items.is_empty();
         let has_note = self.section.notes(FORM).next().is_some();
         has_content || self.source.is_some() || has_note || !self.section.code.is_empty()
+    }
+
+    /// What a script of the page computes with, without a character that could end the element.
+    fn data(&self) -> Option<Trusted> {
+        self.section.data.as_ref().map(|data| Trusted(data.to_string().replace('<', "\\u003c")))
     }
 
     /// Whether its tables need headings: those that are not folded, where there are several.

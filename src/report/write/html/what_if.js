@@ -1,36 +1,20 @@
-// What if my mix is different: sliders for the shares of the operations. The sum is that of stats::MixEstimate, from the own
-// times in the page's tables; next to it stands what was measured, where the mix is a measured one.
+// What if my mix is different: sliders for the shares of the operations. The sum is that of stats::MixEstimate, from the numbers
+// in the section; next to it stands what was measured, where the mix is a measured one.
 (() => {
-  // As stats::AGREEMENT: how far an estimate may be from what is measured.
-  const TOLERANCE = 0.2;
   const section = document.getElementById('what-if');
-  const table = (name) => section && section.querySelector(`[data-table="${name}"]`);
-  if (!table('own_times')) return;
+  const numbers = section && section.querySelector('script[type="application/json"]');
+  if (!numbers) return;
 
-  const noise = Number(document.querySelector('main').dataset.noise);
-  const number = (cell) => (cell && cell.dataset.v ? Number(cell.dataset.v) : NaN);
-  const heads = (name) => [...table(name).tHead.rows[table(name).tHead.rows.length - 1].cells].slice(1);
-  const lines = (name) => [...table(name).tBodies[0].rows];
-  const numbers = (name) => lines(name).map((row) => [...row.cells].slice(1).map(number));
-  const operations = lines('own_times').map((row) => tables.text(row.cells[0], true));
-  const times = numbers('own_times');
-  const shares = numbers('mix_shares');
-  const strategies = heads('own_times').map((head, place) => ({
-    place: Number(/\bs(\d+)\b/.exec(head.className)[1]),
-    look: head.querySelector('.key').className,
-    name: tables.text(head, true),
-    own: times.map((row) => row[place]),
-  }));
-  /** What was measured of a mix: by part, the mean time of a strategy. */
-  const measured = (mix) => [['rate', 'at the common rate'], ['saturation', 'at saturation']].map(([part, label]) => {
-    const place = heads('mix_estimates').findIndex((head) => head.dataset.key === 'measured_ns') + 1;
-    const time = (strategy) => number(document.getElementById(`what-if-${mix}-${part}-${strategy.place}`)?.cells[place]);
-    return { label, time };
-  }).filter(({ time }) => strategies.every((strategy) => time(strategy) > 0));
-  const mixes = heads('mix_shares').map((head, place) => ({
-    name: tables.text(head, true),
-    weights: shares.map((row) => row[place] * 100),
-    measured: measured(place),
+  const { noise, tolerance: TOLERANCE, operations, ...data } = JSON.parse(numbers.textContent);
+  const look = (place) => section.querySelector(`th.s${place} .key, tr.s${place} .key`)?.className || 'key';
+  const strategies = data.strategies.map((strategy) => ({ ...strategy, look: look(strategy.place) }));
+  const mixes = data.mixes.map(({ name, shares, measured }) => ({
+    name,
+    weights: shares.map((share) => share * 100),
+    measured: measured.filter(({ times }) => times.every((time) => time > 0)).map(({ part, times }) => ({
+      label: part,
+      time: (strategy) => times[strategies.indexOf(strategy)],
+    })),
   }));
 
   // Numbers as the rest of the page writes them (report/format.rs).
@@ -80,9 +64,9 @@
 
   const flipText = (best, other, parts) => {
     const found = flip(best, other, parts);
-    if (!found) return `No share of a single operation lets ${other.name} overtake ${best.name}.`;
-    const way = found.at > found.share ? 'more' : 'less';
-    return `${other.name} overtakes ${best.name} when ${operations[found.operation]} is ${way} than ${percent(found.at)} of the calls instead of ${percent(found.share)}.`;
+    if (!found) return `No share of a single operation flips the order of ${best.name} and ${other.name}.`;
+    const side = found.at > found.share ? 'exceeds' : 'falls below';
+    return `${other.name} wins once ${operations[found.operation]} ${side} about ${percent(found.at)} of calls (now ${percent(found.share)}; estimated).`;
   };
 
   const answerText = ([best, ...others]) => {
@@ -203,6 +187,4 @@
   panel.append(buttons, sliders, result);
   const first = section.querySelector('h3, .table, details');
   first.before(panel);
-  // The same sentences for the measured mix, which the page has without this script.
-  for (const list of section.querySelectorAll(':scope > ul.plain')) list.hidden = true;
 })();

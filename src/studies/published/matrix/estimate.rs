@@ -1,7 +1,9 @@
 //! Mixes that were not measured, from the own times of a run that measured another one.
 
 use crate::report::document::format::plain;
+use crate::report::run::decision::phrase::UNPREDICTED;
 use crate::results::{PublishedMix, PublishedRecord, PublishedStrategy};
+use crate::stats::{self, MixEstimate};
 
 use super::row::Setup;
 use super::{MatrixStrategy, PlacedResult};
@@ -36,11 +38,11 @@ pub(crate) fn estimate(
     }
     sources.retain(|record| record.strategies.iter().filter(|one| one.is_predicted == Some(true)).count() > 1);
     if sources.is_empty() {
-        return Err("own times do not predict the measured mix");
+        return Err(UNPREDICTED);
     }
     sources.sort_by_key(|record| record.mix.name != "default");
     let found = sources.iter().find_map(|record| {
-        let times: Vec<_> = strategies.iter().map(|strategy| time(record, &strategy.name, weights)).collect();
+        let times = times(record, strategies, weights);
         let judged = times.iter().flatten().filter(|(_, is_unsafe)| !is_unsafe).count();
         (judged > 1).then(|| MixTimes { from: plain(&record.mix.name), times })
     });
@@ -53,14 +55,27 @@ fn has_parameters(record: &PublishedRecord) -> bool {
     record.scenario.mixes.iter().find(is_it).is_none_or(|mix| mix.has_parameters)
 }
 
-/// The time of a call of a mix: own times by their weights; `None` where one was not measured, and for a strategy that own times
-/// do not predict.
-fn time(record: &PublishedRecord, strategy: &str, weights: &[(String, f64)]) -> Option<(f64, bool)> {
-    let is_it = |one: &PublishedStrategy| plain(&one.name) == strategy && one.is_predicted == Some(true);
-    let place = record.strategies.iter().position(is_it)?;
-    let called = || weights.iter().filter(|(_, weight)| *weight > 0.0);
-    let own = |name: &str| *record.operations.iter().find(|one| one.name == plain(name))?.own_times.get(place)?;
-    let sum = called().map(|(name, weight)| Some(own(name)? * weight)).sum::<Option<f64>>()?;
-    let time = sum / called().map(|(_, weight)| weight).sum::<f64>();
-    (time.is_finite() && time > 0.0).then(|| (time, record.strategies[place].is_unsafe))
+/// The time of a call of a mix with each strategy, and whether it is a negative control; `None` where not every operation was
+/// measured, and for a strategy that own times do not predict.
+fn times(
+    record: &PublishedRecord,
+    strategies: &[MatrixStrategy],
+    weights: &[(String, f64)],
+) -> Vec<Option<(f64, bool)>> {
+    let operations: Vec<String> = record.operations.iter().map(|one| one.name.clone()).collect();
+    let weights: Vec<(String, f64)> = weights.iter().map(|(name, weight)| (plain(name), *weight)).collect();
+    let is_known = weights.iter().all(|(name, weight)| *weight <= 0.0 || operations.contains(name));
+    let own = |place: usize| record.operations.iter().map(|one| one.own_times.get(place).copied().flatten()).collect();
+    let estimate = MixEstimate {
+        times: (0..record.strategies.len()).map(own).collect(),
+        shares: stats::shares(&operations, &weights),
+        noise: 0.0,
+    };
+    let time = |strategy: &MatrixStrategy| {
+        let is_it = |one: &PublishedStrategy| plain(&one.name) == strategy.name && one.is_predicted == Some(true);
+        let place = record.strategies.iter().position(is_it).filter(|_| is_known)?;
+        let time = estimate.mean(place).filter(|time| time.is_finite() && *time > 0.0)?;
+        Some((time, record.strategies[place].is_unsafe))
+    };
+    strategies.iter().map(time).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::report::document::format::listed;
+use crate::report::run::decision::phrase;
 
 use super::MatrixStrategy;
 use super::cell::Look;
@@ -57,6 +57,5 @@ fn wins(flipped: &[&Won], strategy: usize, strategies: &[MatrixStrategy]) -> Opt
         }
     }
     let losers: Vec<String> = losers.into_iter().map(|loser| strategies[loser].name.clone()).collect();
-    let (name, losers) = (&strategies[strategy].name, listed(&losers));
-    (!mixes.is_empty()).then(|| format!("{name} is faster than {losers} in {}", listed(&mixes)))
+    (!mixes.is_empty()).then(|| phrase::wins(&strategies[strategy].name, &losers, &mixes))
 }

@@ -1,6 +1,7 @@
 //! The matrix from published sample runs.
 
 use crate::report::hostile::{HOSTILE, structure};
+use crate::report::run::decision::phrase::UNPREDICTED;
 use crate::report::write::html::markup;
 use crate::results::{PublishedMetric, PublishedScenario, RunRecord, Standing};
 use crate::stats::sample;
@@ -119,7 +120,7 @@ fn mixes_are_measured_estimated_or_neither() {
     );
     predicted(&mut one, false);
     let found = matrix(vec![one]);
-    let reason = RowKind::Missing { reason: "own times do not predict the measured mix" };
+    let reason = RowKind::Missing { reason: UNPREDICTED };
     assert!(
         found.rows().skip(1).take(2).all(|row| row.kind == reason) && found.groups[0].scenarios[0].flips.is_empty()
     );

@@ -8,9 +8,11 @@ use crate::report::document::chart::Series;
 use crate::report::document::format::{counted, interval, listed, plain, three};
 use crate::report::document::section::{Finding, Headline};
 use crate::report::run::conditions::conditions;
+use crate::report::run::decision::phrase;
 use crate::results::{ConclusionRecord, FindingRecord, RunRecord};
+use crate::stats::Verdict;
 
-use super::crossover::{CurveOrder, Flip};
+use super::crossover::Flip;
 use super::record::{ConditionRecord, SweepRecord, condition_number, condition_unit, condition_unit_size};
 use super::swept::{Swept, SweptPair, SweptQuantity};
 
@@ -123,7 +125,7 @@ impl SweepResults<'_> {
             let ends = first.zip(last).map(|(first, last)| format!(" between {} and {}", plain(first), plain(last)));
             format!("{}{}", plain(&condition.name), ends.unwrap_or_default())
         });
-        format!("No order of two strategies is shown to flip: {range}.")
+        format!("No flip found: {range}.")
     }
 
     /// Complete rounds of the point that has fewest.
@@ -160,15 +162,15 @@ impl SweepResults<'_> {
         let (one, other) = (self.strategy(*one), self.strategy(*other));
         if !curve.flips.is_empty() {
             let flip = |Flip { below, low, high, .. }: &Flip| {
-                let (first, then) = if *below == CurveOrder::Faster { (&one, &other) } else { (&other, &one) };
-                format!("{first} is faster below {}, {then} above", self.range(*low, *high))
+                let (first, then) = if *below == Verdict::Faster { (&one, &other) } else { (&other, &one) };
+                phrase::switch(first, then, &self.range(*low, *high))
             };
             return listed(&curve.flips.iter().map(flip).collect::<Vec<_>>());
         }
         let Some(order) = curve.order() else { return NO_DIFFERENCE.to_owned() };
-        let decided: Vec<_> = curve.points.iter().filter(|point| point.order != CurveOrder::Undecided).collect();
-        let faster = if order == CurveOrder::Faster { &one } else { &other };
-        let factor = |ratio: f64| if order == CurveOrder::Faster { ratio.recip() } else { ratio };
+        let decided: Vec<_> = curve.points.iter().filter(|point| point.verdict.is_difference()).collect();
+        let faster = if order == Verdict::Faster { &one } else { &other };
+        let factor = |ratio: f64| if order == Verdict::Faster { ratio.recip() } else { ratio };
         let factors = decided.iter().map(|point| factor(point.ratio));
         let least = factors.clone().fold(f64::INFINITY, f64::min);
         let most = factors.fold(0.0, f64::max);

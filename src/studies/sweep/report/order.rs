@@ -6,8 +6,9 @@ use crate::report::document::chart::lines::StrategyLine;
 use crate::report::document::format::{NOTHING, interval, listed, plain, three};
 use crate::report::document::section::Section;
 use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::stats::Verdict;
 use crate::studies::sweep::chart::{self, RatioChart, WinnerCell, WinnerMap};
-use crate::studies::sweep::crossover::{Curve, CurveOrder, CurvePoint, Flip};
+use crate::studies::sweep::crossover::{Curve, CurvePoint, Flip};
 use crate::studies::sweep::record::condition_number;
 use crate::studies::sweep::swept::{NetworkPrediction, SweptPair, SweptQuantity};
 
@@ -236,10 +237,10 @@ impl SweepResults<'_> {
         let here = pairs.iter().filter(|one| one.quantity == quantity && one.under == under);
         let points: Vec<_> =
             here.filter_map(|one| Some((one, one.curve.points.iter().find(|point| Some(point.x) == x)?))).collect();
-        let beats = |place: usize, (one, point): &(&SweptPair, &CurvePoint)| match point.order {
-            CurveOrder::Faster => one.one == place,
-            CurveOrder::Slower => one.other == place,
-            CurveOrder::Undecided => false,
+        let beats = |place: usize, (one, point): &(&SweptPair, &CurvePoint)| match point.verdict {
+            Verdict::Faster => one.one == place,
+            Verdict::Slower => one.other == place,
+            Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Inconclusive(_) => false,
         };
         let is_in = |place: usize, (one, _): &(&SweptPair, &CurvePoint)| one.one == place || one.other == place;
         let wins = |place: &usize| {
