@@ -16,6 +16,7 @@ use crate::cli::run::RunArguments;
 use crate::cli::selftest::SelftestArguments;
 use crate::cli::verify::VerifyArguments;
 use crate::cli::{self, CliError, Exit};
+use crate::report::rule_source::RuleSource;
 use crate::studies;
 use crate::studies::capacity::command::argument::CapacityArguments;
 use crate::studies::growth::command::argument::GrowArguments;
@@ -97,6 +98,9 @@ pub enum CliCommand {
     ExecMongod(ExecMongodArguments),
 }
 
+/// The studies that have rules of thumb.
+const RULES: [RuleSource; 2] = [studies::sweep::rules::RULES, studies::growth::rules::RULES];
+
 /// Runs the command. Must be called on the main thread, with which the embedded server ends.
 ///
 /// # Errors
@@ -114,7 +118,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
         CliCommand::List(arguments) => cli::list::list(&arguments),
         CliCommand::Compare(arguments) => cli::compare::compare(&arguments),
         CliCommand::Report(arguments) => report::report(&arguments),
-        CliCommand::Summary(arguments) => studies::published::summary::summary(&arguments),
+        CliCommand::Summary(arguments) => studies::published::summary::summary(&arguments, &RULES),
         CliCommand::Publish(arguments) => studies::published::publish::publish(&arguments),
         CliCommand::Clean(arguments) => cli::clean::clean(&arguments),
         CliCommand::Rights(arguments) => cli::rights::rights(&arguments),

@@ -9,6 +9,7 @@ pub(crate) mod comparison;
 pub mod document;
 #[cfg(test)]
 pub(crate) mod hostile;
+pub mod rule_source;
 pub mod run;
 mod verification;
 pub mod write;

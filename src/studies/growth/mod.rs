@@ -4,4 +4,5 @@ pub mod command;
 pub mod curve;
 pub mod record;
 pub mod report;
+pub mod rules;
 pub mod stages;

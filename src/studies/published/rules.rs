@@ -1,29 +1,18 @@
 //! Rules of thumb: what the sources say of document shapes, what was measured, and where the answer turns.
 
-use crate::report::document::cell::{Cell, Link, Tone};
+use crate::report::Report;
+use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{counted, plain};
 use crate::report::document::section::{Headline, Section};
 use crate::report::document::table::{Column, Measure, Row, Table};
-use crate::report::run::conditions::conditions;
 use crate::report::run::sections::claims::{self, BY_DESIGN, ClaimView};
-use crate::report::{MARKDOWN_FILE, Report};
-use crate::results::{
-    ClaimOutcome, ClaimRecord, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, FindingRecord, RunRecord,
-};
-use crate::studies::growth::record::GrowthRecord;
-use crate::studies::sweep::record::SweepRecord;
-use crate::studies::sweep::report::NO_DIFFERENCE;
-
-/// Operations of a growth whose doubling is said; all are in its report.
-const DOUBLED: usize = 2;
+use crate::results::{ClaimOutcome, ClaimRecord, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RunRecord};
 
 /// Results beneath a folder.
 #[derive(Debug, Default)]
 pub struct PublishedResults {
-    /// Sweeps and their folders, relative to the report.
-    pub sweeps: Vec<(String, SweepRecord)>,
-    /// Growths and their folders, relative to the report.
-    pub growths: Vec<(String, GrowthRecord)>,
+    /// How many results each kind of study has, such as `3 sweeps`, and what they say.
+    pub studies: Vec<(String, Option<Section>)>,
     /// The claims of scenarios.
     pub claims: Vec<ClaimsRecord>,
     /// Published runs, which say something of the claims, too.
@@ -97,16 +86,12 @@ impl Report {
         let runs = decided_by(&results.runs);
         let all = results.claims.iter().flat_map(|record| record.claims.iter().map(move |one| (record, one)));
         let decided: Vec<Rule> = all.map(|(record, one)| Rule::new(record, one, &runs)).collect();
+        let studies = results.studies.iter().map(|(count, _)| count.as_str()).collect::<Vec<_>>().join(", ");
         let headline = Headline {
             scenario: "docshape".to_owned(),
             title: "Rules of thumb, measured".to_owned(),
             subject: vec![
-                format!(
-                    "{}, {}; {}.",
-                    counted(results.sweeps.len() as u64, "sweep"),
-                    counted(results.growths.len() as u64, "growth"),
-                    claims::count_results(decided.iter().map(|rule| &rule.view))
-                ),
+                format!("{studies}; {}.", claims::count_results(decided.iter().map(|rule| &rule.view))),
                 "Each line holds for the conditions next to it: another machine, server or size may give another one."
                     .to_owned(),
             ],
@@ -119,79 +104,15 @@ impl Report {
         let measured =
             |outcome: Option<ClaimOutcome>| move |rule: &Rule| !rule.view.claim.by_design && rule.outcome() == outcome;
         let sections = [
-            flips(&results.sweeps),
-            growths(&results.growths),
             of("refuted_rules", "Refuted", &measured(Some(ClaimOutcome::Refuted))),
             of("confirmed_rules", "Confirmed", &measured(Some(ClaimOutcome::Confirmed))),
             of("depending_rules", "Depends on the mix", &measured(None)),
             of("undecided_rules", "Undecided", &measured(Some(ClaimOutcome::Undecided))),
             of("rules_by_design", BY_DESIGN, &|rule| rule.view.claim.by_design),
         ];
-        Report::of(headline, sections.into_iter().flatten())
+        let of_studies = results.studies.iter().filter_map(|(_, section)| section.clone());
+        Report::of(headline, of_studies.chain(sections.into_iter().flatten()))
     }
-}
-
-fn scenario(name: &str, folder: &str) -> Cell {
-    Cell::text(plain(name)).link(Some(Link::File(format!("{folder}/{MARKDOWN_FILE}"))))
-}
-
-/// A finding as a sentence.
-fn said(finding: &FindingRecord) -> String {
-    let pair = if finding.flips { String::new() } else { format!(" ({})", finding.strategies.join(", ")) };
-    plain(&format!("{}{pair}: {}", finding.place, finding.answer))
-}
-
-/// What a sweep is asked, and what it found: the flips, and the mixes, where no operation hides what another one gains.
-fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
-    let measures = [
-        Measure::text("question", "question", "What the sweep asks.", |one: &&SweepRecord| {
-            plain(one.question.as_deref().unwrap_or(&one.title))
-        }),
-        Measure::text("varied", "varied", "The conditions and their values.", |one| {
-            let condition = |one: &crate::studies::sweep::record::ConditionRecord| {
-                format!("{} = {}", one.name, one.values.join(", "))
-            };
-            Cell::text(plain(&one.vary.iter().map(condition).collect::<Vec<_>>().join("; ")))
-        }),
-        Measure::text("answer", "answer", "Where the order flips, and which strategy is faster in the mix.", |one| {
-            let findings = one.conclusion.iter().flat_map(|conclusion| &conclusion.findings);
-            let shown = findings.filter(|finding| finding.flips || (finding.mix && finding.answer != NO_DIFFERENCE));
-            let lines: Vec<String> = shown.map(said).collect();
-            let lines = if lines.is_empty() { vec![format!("mix: {NO_DIFFERENCE}")] } else { lines };
-            Cell::text(lines.join(". ")).tone(Tone::Strong)
-        }),
-        Measure::text("conditions", "conditions", "Server, machine, length and what was set.", |one| {
-            one.conclusion.as_ref().map_or_else(String::new, |conclusion| plain(&conclusion.conditions))
-        }),
-    ];
-    let rows = sweeps.iter().map(|(folder, record)| (Row::new(scenario(&record.scenario, folder)), record));
-    let title = "Where the answer flips";
-    let name = Column::text("scenario", "scenario", "The scenario.");
-    Section::new("flips", title).table(Table::new("flips", title, name, &measures, rows).list()).with_rows()
-}
-
-fn growths(growths: &[(String, GrowthRecord)]) -> Option<Section> {
-    let reports: Vec<_> =
-        growths.iter().map(|(folder, record)| (folder, record, Report::of_growth(record).headline)).collect();
-    let measures = [
-        Measure::text("question", "question", "What it asks.", |one: &(&GrowthRecord, &Headline)| {
-            plain(one.0.question.as_deref().unwrap_or(&one.0.run.scenario.title))
-        }),
-        Measure::text("answer", "answer", "What became of the strategies.", |one| {
-            let findings =
-                one.1.findings.iter().map(|finding| format!("{}: {}.", finding.name, finding.text)).take(DOUBLED);
-            Cell::text(one.1.sentences.iter().cloned().chain(findings).collect::<Vec<_>>().join(" ")).tone(Tone::Strong)
-        }),
-        Measure::text("conditions", "conditions", "Server, machine and what was set.", |one| {
-            conditions(&one.0.run, &[], |_| false)
-        }),
-    ];
-    let rows = reports
-        .iter()
-        .map(|(folder, record, headline)| (Row::new(scenario(&record.run.scenario.name, folder)), (*record, headline)));
-    let title = "While documents grow";
-    let name = Column::text("scenario", "scenario", "The scenario.");
-    Section::new("growths", title).table(Table::new("growths", title, name, &measures, rows).list()).with_rows()
 }
 
 fn claim_table<'c>(id: &'static str, title: &str, rules: impl Iterator<Item = &'c Rule<'c>>) -> Table {
@@ -234,8 +155,7 @@ pub(crate) mod tests {
     use crate::report::tests::in_every_form;
     use crate::results::{CLAIMS_FORMAT, ClaimResult, Preset, Reason, Relation, Than, Verdict};
     use crate::stats::sample;
-    use crate::studies::growth::report as growth;
-    use crate::studies::sweep::report as sweep;
+    use crate::studies::{growth, sweep};
 
     const UNDECIDED: Verdict = Verdict::Inconclusive(Reason::FewCalls);
 
@@ -288,8 +208,16 @@ pub(crate) mod tests {
     /// Rules of every kind, with this text in every place.
     pub(crate) fn named(run: &RunRecord, text: &str) -> Report {
         Report::of_rules(&PublishedResults {
-            sweeps: vec![("folder".to_owned(), sweep::tests::sweep(run, text).0)],
-            growths: vec![("folder".to_owned(), growth::tests::growth(run, text))],
+            studies: vec![
+                (
+                    "1 sweep".to_owned(),
+                    sweep::rules::flips(&[("folder".to_owned(), sweep::report::tests::sweep(run, text).0)]),
+                ),
+                (
+                    "1 growth".to_owned(),
+                    growth::rules::growths(&[("folder".to_owned(), growth::report::tests::growth(run, text))]),
+                ),
+            ],
             claims: vec![claims(text)],
             runs: Vec::new(),
         })

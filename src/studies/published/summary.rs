@@ -8,13 +8,10 @@ use crate::cli::catalogue::SCENARIOS;
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::output;
 use crate::cli::report::written;
-use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, NamedRun, Report, plain};
-use crate::results::{
-    self, CLAIMS_FILE, ClaimsRecord, GROWTH_FILE, PUBLISHED_FILE, PublishedRecord, RunRecord, SWEEP_FILE, Status,
-};
+use crate::report::rule_source::RuleSource;
+use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, NamedRun, Report, counted, plain};
+use crate::results::{self, CLAIMS_FILE, ClaimsRecord, PUBLISHED_FILE, PublishedRecord, RunRecord, Status};
 use crate::scenario::GROUPS;
-use crate::studies::growth::record::GrowthRecord;
-use crate::studies::sweep::record::SweepRecord;
 
 use super::matrix::html::MatrixHtml;
 use super::matrix::{CatalogueOrder, Matrix, PlacedResult};
@@ -32,12 +29,12 @@ const ANCHORS: [&str; 2] = ["operations", "ratios"];
 ///
 /// # Errors
 /// When the folder contains no result, or one cannot be read.
-pub fn summary(arguments: &SummaryArguments) -> Result<Exit, CliError> {
+pub fn summary(arguments: &SummaryArguments, sources: &[RuleSource]) -> Result<Exit, CliError> {
     let (folder, format) = (&arguments.folder, arguments.format);
-    let found = find(folder)?;
-    let rules = rules(&found)?;
+    let found = find(folder, sources)?;
+    let rules = rules(&found, sources)?;
     if arguments.rules {
-        let rules = rules.ok_or_else(|| no_rules(folder))?;
+        let rules = rules.ok_or_else(|| no_rules(folder, sources))?;
         output::print(&match format {
             SummaryFormat::Markdown => written(&Markdown, &rules),
             SummaryFormat::Html => written(&Html, &rules),
@@ -76,15 +73,15 @@ struct ResultFiles {
     rules: Vec<PathBuf>,
 }
 
-fn find(root: &Path) -> Result<ResultFiles, CliError> {
+fn find(root: &Path, sources: &[RuleSource]) -> Result<ResultFiles, CliError> {
     let mut found = ResultFiles { root: root.to_owned(), published: Vec::new(), runs: Vec::new(), rules: Vec::new() };
-    find_beneath(root, &mut found)?;
+    find_beneath(root, sources, &mut found)?;
     [&mut found.published, &mut found.runs, &mut found.rules].into_iter().for_each(|paths| paths.sort());
     Ok(found)
 }
 
 /// Finds what is beneath a folder. Links are not followed: they may lead in a circle.
-fn find_beneath(folder: &Path, found: &mut ResultFiles) -> Result<(), CliError> {
+fn find_beneath(folder: &Path, sources: &[RuleSource], found: &mut ResultFiles) -> Result<(), CliError> {
     let unreadable =
         |error: std::io::Error| CliError::usage(format!("cannot read the folder {}: {error}", folder.display()));
     let in_claims = folder != found.root && folder.file_name().is_some_and(|name| name == CLAIMS_FOLDER);
@@ -95,11 +92,14 @@ fn find_beneath(folder: &Path, found: &mut ResultFiles) -> Result<(), CliError> 
         if entry.file_type().map_err(unreadable)?.is_dir() {
             // Such as a folder of a publication that was cut short.
             if !name.starts_with('.') {
-                find_beneath(&path, found)?;
+                find_beneath(&path, sources, found)?;
             }
         } else if name == PUBLISHED_FILE {
             found.published.push(folder.to_owned());
-        } else if [SWEEP_FILE, GROWTH_FILE, CLAIMS_FILE].contains(&name) || (in_claims && name.ends_with(".json")) {
+        } else if name == CLAIMS_FILE
+            || sources.iter().any(|source| source.file == name)
+            || (in_claims && name.ends_with(".json"))
+        {
             found.rules.push(path);
         }
     }
@@ -110,27 +110,34 @@ fn find_beneath(folder: &Path, found: &mut ResultFiles) -> Result<(), CliError> 
     Ok(())
 }
 
-/// What all sweeps, growths and claims beneath a folder say; `None` without any.
-fn rules(found: &ResultFiles) -> Result<Option<Report>, CliError> {
+/// What all studies and claims beneath a folder say; `None` without any.
+fn rules(found: &ResultFiles, sources: &[RuleSource]) -> Result<Option<Report>, CliError> {
     let mut all = PublishedResults::default();
-    for path in &found.rules {
-        let beneath = path.strip_prefix(&found.root).unwrap_or(path);
-        let place = beneath.parent().map_or_else(String::new, |place| place.display().to_string());
-        match beneath.file_name().and_then(|name| name.to_str()) {
-            Some(SWEEP_FILE) => all.sweeps.push((place, results::load_as::<SweepRecord>(path)?)),
-            Some(GROWTH_FILE) => all.growths.push((place, results::load_as::<GrowthRecord>(path)?)),
-            _ => all.claims.push(results::load_as::<ClaimsRecord>(path)?),
-        }
+    let name = |path: &Path| path.file_name().map_or_else(String::new, |name| name.display().to_string());
+    let of_studies = |path: &&PathBuf| sources.iter().any(|source| source.file == name(path));
+    let claims = found.rules.iter().filter(|path| !of_studies(path));
+    all.claims = claims.map(|path| results::load_as::<ClaimsRecord>(path)).collect::<Result<_, _>>()?;
+    for source in sources {
+        let files = found.rules.iter().filter(|path| name(path) == source.file);
+        let placed: Vec<(String, PathBuf)> = files.map(|path| (place_of(path, &found.root), path.clone())).collect();
+        all.studies.push((counted(placed.len() as u64, source.noun), (source.section)(&placed)?));
     }
     let records = found.published.iter().filter(|folder| results::is_run_folder(folder));
     all.runs = records.map(|folder| results::load(folder)).collect::<Result<_, _>>()?;
     Ok((!found.rules.is_empty()).then(|| Report::of_rules(&all)))
 }
 
-fn no_rules(folder: &Path) -> CliError {
+/// The folder of a file, relative to another one.
+fn place_of(path: &Path, root: &Path) -> String {
+    let beneath = path.strip_prefix(root).unwrap_or(path);
+    beneath.parent().map_or_else(String::new, |place| place.display().to_string())
+}
+
+fn no_rules(folder: &Path, sources: &[RuleSource]) -> CliError {
     let (shown, claims) = (folder.display(), CLAIMS_FOLDER);
+    let files: String = sources.iter().map(|source| format!("no {}, ", source.file)).collect();
     CliError::usage(format!(
-        "nothing beneath {shown} has rules: no {SWEEP_FILE}, no {GROWTH_FILE}, no {CLAIMS_FILE}, and no file in a folder {claims}"
+        "nothing beneath {shown} has rules: {files}no {CLAIMS_FILE}, and no file in a folder {claims}"
     ))
 }
 
@@ -186,7 +193,7 @@ mod tests {
             fs::write(root.path().join(file), "").unwrap();
         }
         std::os::unix::fs::symlink(root.path(), root.path().join("a/circle")).unwrap();
-        let found = find(root.path()).unwrap();
+        let found = find(root.path(), &[]).unwrap();
         assert_eq!(found.published, [root.path().join("a/b/c")]);
         assert_eq!(found.runs, [root.path().join("run")], "only subfolders are runs");
         assert!(found.rules.is_empty());

@@ -5,4 +5,5 @@ pub mod command;
 pub mod crossover;
 pub mod record;
 pub mod report;
+pub mod rules;
 pub mod swept;

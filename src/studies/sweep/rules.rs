@@ -1,0 +1,54 @@
+//! What sweeps say as rules of thumb.
+
+use std::path::PathBuf;
+
+use crate::report::document::cell::{Cell, Tone};
+use crate::report::document::format::plain;
+use crate::report::document::section::Section;
+use crate::report::document::table::{Column, Measure, Row, Table};
+use crate::report::rule_source::{RuleSource, scenario};
+use crate::results::{self, FindingRecord, ResultsError, SWEEP_FILE};
+
+use super::record::{ConditionRecord, SweepRecord};
+use super::report::NO_DIFFERENCE;
+
+/// What sweeps give to the rules of thumb.
+pub const RULES: RuleSource = RuleSource { file: SWEEP_FILE, noun: "sweep", section };
+
+fn section(files: &[(String, PathBuf)]) -> Result<Option<Section>, ResultsError> {
+    let load = |(folder, file): &(String, PathBuf)| Ok((folder.clone(), results::load_as::<SweepRecord>(file)?));
+    Ok(flips(&files.iter().map(load).collect::<Result<Vec<_>, ResultsError>>()?))
+}
+
+/// A finding as a sentence.
+fn said(finding: &FindingRecord) -> String {
+    let pair = if finding.flips { String::new() } else { format!(" ({})", finding.strategies.join(", ")) };
+    plain(&format!("{}{pair}: {}", finding.place, finding.answer))
+}
+
+/// What a sweep is asked, and what it found: the flips, and the mixes, where no operation hides what another one gains.
+pub(crate) fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
+    let measures = [
+        Measure::text("question", "question", "What the sweep asks.", |one: &&SweepRecord| {
+            plain(one.question.as_deref().unwrap_or(&one.title))
+        }),
+        Measure::text("varied", "varied", "The conditions and their values.", |one| {
+            let condition = |one: &ConditionRecord| format!("{} = {}", one.name, one.values.join(", "));
+            Cell::text(plain(&one.vary.iter().map(condition).collect::<Vec<_>>().join("; ")))
+        }),
+        Measure::text("answer", "answer", "Where the order flips, and which strategy is faster in the mix.", |one| {
+            let findings = one.conclusion.iter().flat_map(|conclusion| &conclusion.findings);
+            let shown = findings.filter(|finding| finding.flips || (finding.mix && finding.answer != NO_DIFFERENCE));
+            let lines: Vec<String> = shown.map(said).collect();
+            let lines = if lines.is_empty() { vec![format!("mix: {NO_DIFFERENCE}")] } else { lines };
+            Cell::text(lines.join(". ")).tone(Tone::Strong)
+        }),
+        Measure::text("conditions", "conditions", "Server, machine, length and what was set.", |one| {
+            one.conclusion.as_ref().map_or_else(String::new, |conclusion| plain(&conclusion.conditions))
+        }),
+    ];
+    let rows = sweeps.iter().map(|(folder, record)| (Row::new(scenario(&record.scenario, folder)), record));
+    let title = "Where the answer flips";
+    let name = Column::text("scenario", "scenario", "The scenario.");
+    Section::new("flips", title).table(Table::new("flips", title, name, &measures, rows).list()).with_rows()
+}
