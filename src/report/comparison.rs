@@ -660,7 +660,7 @@ pub(crate) mod tests {
         }
         let report = compared(&sample::run(8), &after, &[]);
         let finding = &report.headline.findings[0];
-        assert_eq!(finding.text, "it failed in 100 % of its calls in B and not in A");
+        assert_eq!(finding.text, "it failed in 33 % of its calls in B and not in A");
         let verdict = &report.headline.sentences[0];
         assert!(verdict.contains("can no longer be compared, because calls fail or wait"), "{verdict}");
         assert!(!verdict.contains("slower"), "{verdict}");

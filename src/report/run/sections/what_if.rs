@@ -397,10 +397,4 @@ mod tests {
         other.mix.weights.push(("unknown".into(), 1.0));
         assert_eq!(of(&[other]), 3);
     }
-
-    #[test]
-    fn the_script_tolerates_what_the_report_tolerates() {
-        let script = include_str!("../../write/html/what_if.js");
-        assert!(script.contains(&format!("const TOLERANCE = {AGREEMENT};")));
-    }
 }
