@@ -9,6 +9,9 @@ use super::document::format::plain;
 use super::document::section::Section;
 use super::write::markdown::MARKDOWN_FILE;
 
+/// Says what some results say, from their folders relative to the report, and their files.
+pub type RuleSection = fn(&[(String, PathBuf)]) -> Result<Option<Section>, ResultsError>;
+
 /// A kind of study whose results have rules.
 #[derive(Debug, Clone, Copy)]
 pub struct RuleSource {
@@ -16,8 +19,8 @@ pub struct RuleSource {
     pub file: &'static str,
     /// What a result is called, such as `sweep`.
     pub noun: &'static str,
-    /// Says what some results say, from their folders relative to the report, and their files.
-    pub section: fn(&[(String, PathBuf)]) -> Result<Option<Section>, ResultsError>,
+    /// Builds their section.
+    pub section: RuleSection,
 }
 
 /// The name of a scenario, which leads to the report in a folder.
