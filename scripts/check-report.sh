@@ -66,13 +66,13 @@ look() { CHROMIUM=$browser MODULES=$modules node tests/html/check.mjs "$@"; }
     (($? == 4)) || { cat "$folder/run.log" >&2; exit 1; }
 look "$folder/run/report.html" "$folder"
 
-# A page of every kind of report, from the records of the unit tests. Own times predict the mix of their run.
+# A page of every kind of report, from the records of the unit tests.
 mkdir -p "$folder/pages"
 cargo test --locked --quiet --lib pages_of_every_kind >"$folder/pages.log" 2>&1 || { cat "$folder/pages.log" >&2; exit 1; }
 cp target/report-pages/*.html "$folder/pages/"
-for run in run winner; do
-    CHARTS="forest sizes cost" WHAT_IF=yes look "$folder/pages/$run.html" "$folder/pages/$run"
-done
+# Own times predict the mix of the winner alone, so that the other page has no sliders.
+CHARTS="forest sizes cost" WHAT_IF=no look "$folder/pages/run.html" "$folder/pages/run"
+CHARTS="forest sizes cost" WHAT_IF=yes look "$folder/pages/winner.html" "$folder/pages/winner"
 for kind in compare capacity verify summary sweep growth rules; do
     CHARTS="" look "$folder/pages/$kind.html" "$folder/pages/$kind"
 done
