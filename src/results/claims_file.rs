@@ -67,7 +67,7 @@ pub struct ClaimsRunRecord {
 /// A claim and what was found. Sentences are made when it is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DecidedClaimRecord {
-    /// The claim, with what its expressions come to in the run.
+    /// The claim, with the values of its expressions in the run.
     pub claim: ClaimRecord,
     /// The numbers, and what they show.
     pub result: ClaimResult,

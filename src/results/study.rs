@@ -122,3 +122,15 @@ impl fmt::Display for StudyKind {
         formatter.write_str(self.traits().words)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_own_row() {
+        for traits in &KINDS {
+            assert_eq!(traits.kind.traits().kind, traits.kind);
+        }
+    }
+}

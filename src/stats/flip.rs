@@ -11,7 +11,7 @@ use super::{outcome_totals, service_mean};
 /// How far (0.2 for 20 %) the estimated ratio of a mix may be from the measured one for other mixes to be estimated.
 pub const AGREEMENT: f64 = 0.2;
 
-/// Nobody knows the shares of a mix better than this.
+/// The shares of a real mix are rarely known better than this.
 const FRAGILE: f64 = 0.03;
 
 /// Flips above this round-trip time in nanoseconds are of no use: no network within a region is slower.
@@ -50,7 +50,7 @@ impl ShareFlip {
         (self.share - self.measured).abs()
     }
 
-    /// Whether a mix that nobody could tell from the measured one has another order.
+    /// Whether the order flips within a change of the share that is smaller than what is known of a mix.
     pub fn is_fragile(&self) -> bool {
         self.distance() < FRAGILE
     }

@@ -137,7 +137,7 @@ impl Charts {
         Charts { series, draw: Arc::new(draw), file, columns: 2, texts: None }
     }
 
-    /// The same with a file of so many columns.
+    /// The same with a file of `columns` columns.
     pub(crate) fn in_columns(self, columns: usize) -> Charts {
         Charts { columns, ..self }
     }

@@ -22,7 +22,7 @@ pub(crate) fn flips(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
         judged.parts.record(Part::Own).map_or_else(String::new, |own| marked(&own.operations[flip.operation]))
     };
     let share = |(other, flip): &(usize, ShareFlip)| phrase::share_flip(&judged.marked(*other), &operation(flip), flip);
-    // What nobody could tell from the measured mix is an alarm.
+    // A flip this close to the measured mix is an alarm.
     let (fragile, far): (Vec<_>, Vec<_>) = shares.iter().flatten().partition(|(_, flip)| flip.is_fragile());
     let mut found: Vec<String> = fragile.into_iter().map(share).collect();
     found.extend(other_mixes(judged, others));

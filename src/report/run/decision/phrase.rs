@@ -47,7 +47,7 @@ pub fn no_difference(least: f64) -> String {
     format!("no difference found ({} would have shown)", percent(least))
 }
 
-/// Which strategies are not told apart. `least` is the effect that would have been found, if any.
+/// Between which strategies no difference was found. `least` is the effect that would have been found, if any.
 pub fn tie(names: &[String], least: Option<f64>) -> String {
     let names = short_list(names);
     match least {
@@ -112,7 +112,7 @@ fn quantity(beaten: &BeatenRecord) -> Quantity {
 /// Why other mixes are not estimated.
 pub const UNPREDICTED: &str = "single-call times do not add up to the measured mix";
 
-/// From which share of an operation on another strategy wins. One digit more where it is so close that nobody could tell.
+/// From which share of an operation on another strategy wins. One digit more where the flip is fragile.
 pub fn share_flip(name: &str, operation: &str, flip: &ShareFlip) -> String {
     let side = if flip.share > flip.measured { "exceeds" } else { "falls below" };
     let (fragile, least) = if flip.is_fragile() { ("fragile: ", 1) } else { ("", 0) };

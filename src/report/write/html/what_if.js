@@ -1,5 +1,5 @@
 // What if my mix is different: sliders for the shares of the operations. The sum is that of stats::MixEstimate, from the numbers
-// in the section; next to it stands what was measured, where the mix is a measured one.
+// in the section; for a measured mix, the measured times are next to it.
 (() => {
   const section = document.getElementById('what-if');
   const numbers = section && section.querySelector('script[type="application/json"]');
