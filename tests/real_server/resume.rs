@@ -118,13 +118,17 @@ impl Running {
         Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 
+    /// Waits for a condition, or until the process has ended; looks every few milliseconds.
+    fn wait_until(&mut self, condition: impl FnMut() -> bool) {
+        self.look_every(Duration::from_millis(2), condition);
+    }
+
     /// Waits for a condition, or until the process has ended.
-    fn wait_until(&mut self, mut condition: impl FnMut() -> bool) {
+    fn look_every(&mut self, pause: Duration, mut condition: impl FnMut() -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !condition() && self.0.try_wait().unwrap().is_none() {
             assert!(Instant::now() < deadline, "nothing happens");
-            // Files are written in less than a millisecond.
-            std::thread::yield_now();
+            std::thread::sleep(pause);
         }
     }
 
@@ -221,7 +225,8 @@ fn killed_and_resumed(tiny: &Tiny, moment: Moment, signal: Signal, is_resumed_to
         }
         Moment::Saving(count) => {
             running.wait_until(|| steps() >= count);
-            running.wait_until(|| is_saving(&folder));
+            // A file is written in less than a millisecond.
+            running.look_every(Duration::ZERO, || is_saving(&folder));
         }
     }
     running.end_with(signal);
