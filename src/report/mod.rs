@@ -20,14 +20,16 @@ use std::sync::Arc;
 use crate::results::RunRecord;
 
 use document::chart::CPU_AND_TIMES;
+pub(crate) use document::chart::Series;
 pub use document::chart::{Charts, Picture};
 use run::details::RunDetails;
 
 pub use document::cell::{Cell, Link, Tone};
 pub use document::decision::Decision;
+pub(crate) use document::format::listed;
 pub use document::format::{bytes, count, counted, interval, plain, steers, three, time};
 pub use document::section::{Finding, Headline, Listing, Paragraph, Section};
-pub use document::table::{Block, Column, Forms, Grid, Kind, Line, Row, Table};
+pub use document::table::{Block, Column, Forms, Grid, Kind, Line, Measure, Row, Table};
 pub use run::claims::claim_text;
 pub use run::evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
 pub use run::facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};

@@ -32,6 +32,11 @@ impl RunRecord {
         as_baseline(one) && as_baseline(other)
     }
 
+    /// The name of a strategy; `?` where there is none.
+    pub fn strategy_name(&self, strategy: usize) -> &str {
+        self.strategies.get(strategy).map_or("?", |strategy| &strategy.name)
+    }
+
     /// How many rounds are complete.
     pub fn complete_rounds(&self) -> usize {
         self.parts.values().map(Vec::len).max().unwrap_or(0)

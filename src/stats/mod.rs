@@ -23,6 +23,7 @@ pub(crate) mod flip;
 mod in_flight;
 mod interference;
 pub(crate) mod latency;
+pub(crate) mod line;
 mod mix;
 pub(crate) mod open_load;
 mod outcome_totals;

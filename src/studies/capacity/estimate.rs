@@ -73,7 +73,7 @@ impl Capacities {
     /// The capacity of a strategy with its 95 % CI; `None` when no search enclosed one.
     pub fn rate(&self, strategy: usize) -> Option<CapacityEstimate> {
         let of_strategy = self.found.iter().filter(|found| found.strategy == strategy);
-        over_rounds(&of_strategy.map(|found| found.location).collect::<Vec<f64>>(), 1)
+        over_rounds(of_strategy.map(|found| found.location), 1)
     }
 
     /// The rate that a strategy is said to carry: the lower end of its interval, or without an interval the highest rate up
@@ -92,16 +92,17 @@ impl Capacities {
             let is_pair = |pair: &&Found| pair.strategy == other && pair.round == found.round;
             Some(found.location - self.found.iter().find(is_pair)?.location)
         });
-        over_rounds(&logs.collect::<Vec<f64>>(), ratios)
+        over_rounds(logs, ratios)
     }
 }
 
 /// Rounds are the independent observations: the interval is Student's t over them.
-fn over_rounds(logs: &[f64], comparisons: usize) -> Option<CapacityEstimate> {
-    let estimate = Estimate::of(&logs.iter().copied().map(Some).collect::<Vec<_>>())?;
-    let critical = || t_quantile(1.0 - 0.025 / comparisons.max(1) as f64, logs.len() - 1);
-    let interval = (logs.len() >= MINIMUM_ROUNDS).then(|| estimate.interval(critical())).flatten();
-    Some(CapacityEstimate { mean: estimate.ratio(), interval, rounds: logs.len() })
+fn over_rounds(logs: impl Iterator<Item = f64>, comparisons: usize) -> Option<CapacityEstimate> {
+    let estimate = Estimate::of(&logs.map(Some).collect::<Vec<_>>())?;
+    let rounds = estimate.rounds;
+    let critical = || t_quantile(1.0 - 0.025 / comparisons.max(1) as f64, rounds - 1);
+    let interval = (rounds >= MINIMUM_ROUNDS).then(|| estimate.interval(critical())).flatten();
+    Some(CapacityEstimate { mean: estimate.ratio(), interval, rounds })
 }
 
 #[cfg(test)]

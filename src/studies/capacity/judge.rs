@@ -6,6 +6,7 @@ use crate::engine::{BatchRecord, RateRecord};
 use crate::record::TimeMetric;
 use crate::results::ERROR_BUDGET;
 use crate::stats::latency::{answered, headline_mean};
+use crate::stats::line::slope;
 use crate::stats::open_load::achieved_share;
 use crate::stats::validity::ACHIEVED;
 use crate::stats::{Distribution, outcome_totals, selected};
@@ -52,19 +53,6 @@ fn backlog_grows(batches: &[BatchRecord]) -> bool {
     let points: Vec<(f64, f64)> =
         batches.iter().filter_map(|batch| Some((batch.start, response(batch)? / 1e9))).collect();
     slope(&points).is_some_and(|(slope, error)| slope > 1.0 - ACHIEVED && slope > SLOPE_ERRORS * error)
-}
-
-/// The slope of the least-squares line and its standard error; `None` with fewer than three points.
-fn slope(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let count = points.len() as f64;
-    if points.len() < 3 {
-        return None;
-    }
-    let (x_mean, y_mean) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
-    let squares: f64 = points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum();
-    let slope = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum::<f64>() / squares;
-    let rest: f64 = points.iter().map(|(x, y)| (y - y_mean - slope * (x - x_mean)).powi(2)).sum();
-    slope.is_finite().then(|| (slope, (rest / (count - 2.0) / squares).sqrt()))
 }
 
 /// The mean response time of all calls of a batch, in nanoseconds.

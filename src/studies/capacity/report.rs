@@ -1,14 +1,13 @@
 //! The report of a search for capacity.
 
-use crate::report::Report;
-use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::format::{counted, interval, listed, plain, three, time};
-use crate::report::document::section::{Headline, Section};
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::{
+    Cell, Column, Forms, Headline, Measure, Report, Row, Section, Table, Tone, counted, interval, listed, plain, three,
+    time,
+};
 use crate::stats::ConfidenceInterval;
 
 use super::estimate::{Capacities, CapacityEstimate, MINIMUM_ROUNDS, SearchEnd, search_end};
-use super::record::{CapacityRecord, ConfirmationRecord, SearchRecord, TrialRecord};
+use super::record::{CapacityRecord, ConfirmationRecord, TrialRecord};
 
 /// What the searches of one strategy found.
 struct Capacity {
@@ -18,12 +17,8 @@ struct Capacity {
     trials: u64,
 }
 
-/// The capacities of two strategies.
-#[derive(Clone, Copy)]
-struct CapacityRatio {
-    strategy: usize,
-    ratio: CapacityEstimate,
-}
+/// The capacity of a strategy divided by that of the first one.
+type CapacityRatio = (usize, CapacityEstimate);
 
 impl Report {
     /// Computes the report of a search for capacity.
@@ -52,16 +47,14 @@ impl Report {
 fn ratios(record: &CapacityRecord, found: &Capacities) -> Vec<CapacityRatio> {
     let others = 1..record.run.strategies.len();
     let count = others.len();
-    let ratios =
-        others.filter_map(|strategy| Some(CapacityRatio { strategy, ratio: found.ratio(strategy, 0, count)? }));
-    ratios.collect()
+    others.filter_map(|strategy| Some((strategy, found.ratio(strategy, 0, count)?))).collect()
 }
 
 fn name(record: &CapacityRecord, strategy: usize) -> String {
-    record.run.strategies.get(strategy).map_or_else(|| "?".to_owned(), |strategy| plain(&strategy.name))
+    plain(record.run.strategy_name(strategy))
 }
 
-fn sentence(record: &CapacityRecord, CapacityRatio { strategy, ratio }: &CapacityRatio) -> String {
+fn sentence(record: &CapacityRecord, (strategy, ratio): &CapacityRatio) -> String {
     let no_interval = || format!(" (no interval from {})", counted(ratio.rounds as u64, "round"));
     let bounds = ratio.interval.map_or_else(no_interval, |bounds| {
         let difference = if bounds.low > 1.0 || bounds.high < 1.0 { "" } else { ", which includes 1" };
@@ -71,47 +64,37 @@ fn sentence(record: &CapacityRecord, CapacityRatio { strategy, ratio }: &Capacit
     format!("{name} carries {} times the calls per second of {baseline}{bounds}.", three(ratio.mean))
 }
 
-/// The columns of an interval.
-fn interval_measures<T: 'static>(text: fn(&T) -> String, ends: [fn(&T) -> Option<f64>; 2]) -> [Measure<'static, T>; 3] {
-    let [low, high] = ends;
-    [
+/// The columns of an estimate.
+fn estimate_measures(key: &'static str, heading: &'static str, about: &'static str) -> Vec<Measure<'static, Capacity>> {
+    let text = |one: &Capacity| one.interval().map_or_else(String::new, |bounds| interval(bounds.low, bounds.high));
+    let low = "The lower bound of its 95 % CI; `null` with fewer than 3 rounds.";
+    vec![
+        Measure::number(key, heading, about, three, |one: &Capacity| one.rate.map(|rate| rate.mean)),
         Measure::text("ci", "95 % CI", "Its confidence interval.", text).only(Forms::READ),
-        Measure::data("low", "The lower bound of its 95 % CI; `null` with fewer than 3 rounds.", low),
-        Measure::data("high", "The upper bound.", high),
+        Measure::data("low", low, |one| one.interval().map(|bounds| bounds.low)),
+        Measure::data("high", "The upper bound.", |one| one.interval().map(|bounds| bounds.high)),
     ]
 }
 
-fn interval_text(bounds: Option<ConfidenceInterval>) -> String {
-    bounds.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high))
-}
-
 fn capacities(record: &CapacityRecord, found: &Capacities) -> Section {
-    let [ci, low, high] = interval_measures(
-        |one: &Capacity| interval_text(one.interval()),
-        [|one: &Capacity| Some(one.interval()?.low), |one: &Capacity| Some(one.interval()?.high)],
-    );
-    let measures = [
-        Measure::number(
-            "calls_per_second",
-            "calls per second",
-            "The rate at which a trial meets the objective with a probability of one half: the geometric mean over rounds.",
-            three,
-            |one: &Capacity| one.rate.map(|rate| rate.mean),
-        ),
-        ci,
-        low,
-        high,
-        Measure::cell("searches", "searches", "The searches, one per round.", |one| {
+    let about =
+        "The rate at which a trial meets the objective with a probability of one half: the geometric mean over rounds.";
+    let mut measures = estimate_measures("calls_per_second", "calls per second", about);
+    measures.extend([
+        Measure::cell("searches", "searches", "The searches, one per round.", |one: &Capacity| {
             let found = one.found();
             let text = if found == one.searches { String::new() } else { format!("{found} of ") };
             Cell::text(format!("{text}{}", one.searches)).with_value(one.searches)
         }),
         Measure::data("found", "The searches that found a capacity.", |one| one.found()),
         Measure::count("trials", "trials", "The rates that were tried.", |one| one.trials),
-    ];
+    ]);
     let strategies = record.run.strategies.iter().enumerate();
     let rows = strategies.clone().map(|(place, strategy)| {
-        (Row::new(Cell::text(plain(&strategy.name)).tone(Tone::Strong)), Capacity::of(record, found, place))
+        let searches = || record.searches.iter().filter(|search| search.strategy == place);
+        let trials = searches().map(|search| search.trials.len() as u64).sum();
+        let capacity = Capacity { rate: found.rate(place), searches: searches().count() as u64, trials };
+        (Row::new(Cell::text(plain(&strategy.name)).tone(Tone::Strong)), capacity)
     });
     let table = Table::new("capacity", "Capacity", Column::strategy(), &measures, rows);
     let rounds = record.searches.iter().map(|search| search.round + 1).max().unwrap_or_default();
@@ -129,24 +112,13 @@ fn capacities(record: &CapacityRecord, found: &Capacities) -> Section {
 }
 
 fn ratio_section(record: &CapacityRecord, ratios: &[CapacityRatio]) -> Section {
-    let [ci, low, high] = interval_measures(
-        |one: &CapacityRatio| interval_text(one.ratio.interval),
-        [|one: &CapacityRatio| Some(one.ratio.interval?.low), |one: &CapacityRatio| Some(one.ratio.interval?.high)],
-    );
-    let measures = [
-        Measure::number(
-            "ratio",
-            "ratio",
-            "Its capacity divided by that of the first strategy: the geometric mean over rounds.",
-            three,
-            |one: &CapacityRatio| one.ratio.mean,
-        ),
-        ci,
-        low,
-        high,
-        Measure::data("rounds", "The rounds in which both have a capacity.", |one| one.ratio.rounds as u64),
-    ];
-    let rows = ratios.iter().map(|ratio| (Row::new(name(record, ratio.strategy)), *ratio));
+    let about = "Its capacity divided by that of the first strategy: the geometric mean over rounds.";
+    let mut measures = estimate_measures("ratio", "ratio", about);
+    measures.push(Measure::data("rounds", "The rounds in which both have a capacity.", |one| one.found()));
+    let row = |(strategy, ratio): &CapacityRatio| {
+        (Row::new(name(record, *strategy)), Capacity { rate: Some(*ratio), searches: 0, trials: 0 })
+    };
+    let rows = ratios.iter().map(row);
     let title = format!("Capacity relative to {}", name(record, 0));
     let table = Table::new("capacity_ratios", title.clone(), Column::strategy(), &measures, rows);
     let at_once = if ratios.len() > 1 { " The intervals hold for all ratios at once." } else { "" };
@@ -186,32 +158,20 @@ fn confirmations(record: &CapacityRecord) -> Section {
 }
 
 impl Capacity {
-    fn of(record: &CapacityRecord, found: &Capacities, strategy: usize) -> Capacity {
-        Capacity {
-            rate: found.rate(strategy),
-            searches: searches(record, strategy).count() as u64,
-            trials: searches(record, strategy).map(|search| search.trials.len() as u64).sum(),
-        }
-    }
-
-    /// Searches that found a capacity.
     fn interval(&self) -> Option<ConfidenceInterval> {
         self.rate?.interval
     }
 
+    /// Rounds in which a capacity was found.
     fn found(&self) -> u64 {
         self.rate.map_or(0, |rate| rate.rounds as u64)
     }
 }
 
-fn searches(record: &CapacityRecord, strategy: usize) -> impl Iterator<Item = &SearchRecord> {
-    record.searches.iter().filter(move |search| search.strategy == strategy)
-}
-
 /// Why some searches of a strategy found no rate; empty when all did.
 fn not_found(record: &CapacityRecord, strategy: usize) -> String {
     let (mut none, mut all) = (Vec::new(), Vec::new());
-    for search in searches(record, strategy) {
+    for search in record.searches.iter().filter(|search| search.strategy == strategy) {
         let round = |rate: f64| format!("round {} ({} calls/s)", search.round + 1, three(rate));
         match search_end(&search.trials) {
             SearchEnd::Enclosed => {}
@@ -246,7 +206,7 @@ fn trials(record: &CapacityRecord) -> Section {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::super::record::CAPACITY_FORMAT;
+    use super::super::record::{CAPACITY_FORMAT, SearchRecord};
     use super::*;
     use crate::report::tests::in_every_form;
     use crate::report::write::json::tests::record;

@@ -21,9 +21,10 @@ const NEAR: f64 = 0.2;
 const SMALLEST_STEP: f64 = 0.05;
 
 /// The search of one strategy in one round.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Search {
-    bounds: RangeInclusive<f64>,
+    low: f64,
+    high: f64,
     rate: f64,
     /// In ln(rate).
     step: f64,
@@ -42,19 +43,8 @@ pub struct Search {
 impl Search {
     /// A search without an earlier estimate.
     pub fn first(rate: f64, bounds: RangeInclusive<f64>) -> Search {
-        Search {
-            rate: rate.clamp(*bounds.start(), *bounds.end()),
-            bounds,
-            step: LN_2,
-            last: None,
-            repeated: 0,
-            has_kept: false,
-            has_missed: false,
-            is_near: false,
-            counted: 0,
-            trials: 0,
-            is_over: false,
-        }
+        let (low, high) = bounds.into_inner();
+        Search { low, high, rate: rate.clamp(low, high), step: LN_2, ..Search::default() }
     }
 
     /// A search around the estimate of earlier rounds. It starts a random distance away, so that the rates differ between
@@ -84,11 +74,11 @@ impl Search {
         self.counted += u32::from(has_both || self.is_near);
         self.adapt_step(kept, has_both);
         self.last = Some(kept);
-        let bound = if kept { *self.bounds.end() } else { *self.bounds.start() };
+        let bound = if kept { self.high } else { self.low };
         let is_at_bound = self.rate == bound && !has_both;
         self.is_over = is_at_bound || (has_both && self.counted >= TRIALS) || self.trials >= MOST_TRIALS;
         let step = if kept { self.step } else { -self.step };
-        self.rate = (self.rate * step.exp()).clamp(*self.bounds.start(), *self.bounds.end());
+        self.rate = (self.rate * step.exp()).clamp(self.low, self.high);
     }
 
     /// Halves the step while it is coarse and when the result changes; doubles it after three equal results.

@@ -2,6 +2,7 @@
 
 use crate::results::{CellRecord, StageRecord};
 use crate::stats::latency::answered;
+use crate::stats::line::slope;
 
 use super::record::GrowthRecord;
 
@@ -55,15 +56,7 @@ impl GrowthCurve {
         let last = self.points.last()?.calls as f64;
         let recent = self.points.iter().filter(|point| point.calls as f64 >= last / DECADE && point.median > 0.0);
         let points: Vec<(f64, f64)> = recent.map(|point| ((point.calls as f64).ln(), point.median.ln())).collect();
-        if points.len() < 3 {
-            return None;
-        }
-        let n = points.len() as f64;
-        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-        let products: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
-        let squares: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
-        (squares > 0.0).then(|| products / squares)
+        slope(&points).map(|(slope, _)| slope)
     }
 }
 

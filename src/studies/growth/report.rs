@@ -1,13 +1,11 @@
 //! The report of growth: what calls cost while documents grow, and what happens when one is full.
 
-use crate::report::Report;
-use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::chart::lines::StrategyLine;
-use crate::report::document::chart::{Charts, Series};
-use crate::report::document::format::{bytes, count, counted, plain, three, time};
-use crate::report::document::section::{Finding, Headline, Section};
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::results::{CellRecord, GrowthEnd};
+use crate::report::document::chart::lines::{LinePoint, StrategyLine};
+use crate::report::{
+    Cell, Charts, Column, Finding, Forms, Headline, Measure, Report, Row, Section, Series, Table, Tone, bytes, count,
+    counted, plain, three, time,
+};
+use crate::results::{AuditRecord, CellRecord, CollectionSizes, GrowthEnd, Status};
 
 use super::curve::{GrowthCurve, StagePoint, calls_after, largest_document};
 use super::record::GrowthRecord;
@@ -25,16 +23,11 @@ struct GrowthResults<'r> {
     curves: Vec<Vec<GrowthCurve>>,
 }
 
-/// What the growing operation cost a strategy at a stage, per call, and the sizes after it.
-struct StageCost {
-    largest: f64,
-    data: f64,
-    indexes: f64,
-    cpu: Option<f64>,
-    oplog: Option<f64>,
-    journal: Option<f64>,
-    whole: Option<f64>,
-    changes: Option<f64>,
+/// A strategy at a stage: what the growing operation cost it, and the sizes after it.
+struct StageCost<'r> {
+    cell: &'r CellRecord,
+    /// The operation that lets documents grow.
+    operation: usize,
 }
 
 impl Report {
@@ -49,9 +42,14 @@ impl Report {
     }
 }
 
+/// The column of the calls that let documents grow.
+fn calls_column() -> Column {
+    Column::text("calls", "calls", "Calls of the operation that lets documents grow.")
+}
+
 impl GrowthResults<'_> {
     fn strategy(&self, place: usize) -> String {
-        self.record.run.strategies.get(place).map_or_else(String::new, |one| plain(&one.name))
+        plain(self.record.run.strategy_name(place))
     }
 
     fn operation(&self, place: usize) -> String {
@@ -72,21 +70,17 @@ impl GrowthResults<'_> {
         };
         let clients = counted(self.record.run.settings.clients as u64, "client");
         let set = self.record.run.parameters.iter().map(|(name, value)| plain(&format!("{name} = {value}")));
-        let is_complete = self.record.run.status == crate::results::Status::Complete;
+        let question = self.record.question.as_deref().map(plain).filter(|question| !question.is_empty());
+        let made = format!("{} calls of {growing}, {until}; {}.", count(calls), set.collect::<Vec<_>>().join(", "));
+        let measured = format!(
+            "{} were measured, one client at a time; {clients} made the calls between them.",
+            counted(self.record.stages.len() as u64, "stage")
+        );
+        let is_complete = self.record.run.status == Status::Complete;
         Headline {
             scenario: plain(&self.record.run.scenario.name),
             title: plain(&self.record.run.scenario.title),
-            subject: [
-                self.record.question.as_deref().map(plain).unwrap_or_default(),
-                format!("{} calls of {growing}, {until}; {}.", count(calls), set.collect::<Vec<_>>().join(", ")),
-                format!(
-                    "{} were measured, one client at a time; {clients} made the calls between them.",
-                    counted(self.record.stages.len() as u64, "stage")
-                ),
-            ]
-            .into_iter()
-            .filter(|line| !line.is_empty())
-            .collect(),
+            subject: question.into_iter().chain([made, measured]).collect(),
             mix: plain(&self.record.run.mix.name),
             incomplete: match (is_complete, self.record.is_reached) {
                 (false, _) => Some("The growth ended early: later stages are missing.".to_owned()),
@@ -119,7 +113,7 @@ impl GrowthResults<'_> {
                 format!("{name} refused none of {}; its largest document is {largest}", counted(end.succeeded, "call"))
             }
         };
-        let anomalies: u64 = end.audits.iter().map(crate::results::AuditRecord::anomalies).sum();
+        let anomalies: u64 = end.audits.iter().map(AuditRecord::anomalies).sum();
         let kept = match (end.audits.is_empty(), anomalies) {
             (true, _) => String::new(),
             (false, 0) => ", and its audits found nothing lost or wrong".to_owned(),
@@ -141,55 +135,36 @@ impl GrowthResults<'_> {
     }
 
     fn findings(&self) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        for (place, operation) in self.operations.iter().enumerate() {
-            let mut texts = Vec::new();
-            for strategy in self.strategies() {
-                let curve = &self.curves[strategy][place];
-                let (Some((_, to)), Some(first), Some(last)) =
-                    (curve.doubling(), curve.points.first(), curve.points.last())
-                else {
-                    continue;
-                };
-                let when = self.per_day(to.calls).map(|time| format!(", {time}")).unwrap_or_default();
-                texts.push(format!(
-                    "{} from {} to {}, doubled {}{when}",
-                    self.strategy(strategy),
-                    time(first.median),
-                    time(last.median),
-                    self.doubling(curve)
-                ));
-            }
-            if !texts.is_empty() {
-                findings.push(Finding {
-                    name: self.operation(*operation),
-                    text: texts.join("; "),
-                    is_difference: true,
-                });
-            }
-        }
-        findings
+        let doubled = |strategy: usize, place: usize| {
+            let curve = &self.curves[strategy][place];
+            let ((_, to), first, last) = (curve.doubling()?, curve.points.first()?, curve.points.last()?);
+            let when = self.per_day(to.calls).map(|time| format!(", {time}")).unwrap_or_default();
+            let (name, doubling) = (self.strategy(strategy), self.doubling(curve));
+            Some(format!("{name} from {} to {}, doubled {doubling}{when}", time(first.median), time(last.median)))
+        };
+        let finding = |(place, operation): (usize, &usize)| {
+            let texts: Vec<String> = self.strategies().filter_map(|strategy| doubled(strategy, place)).collect();
+            let (name, text) = (self.operation(*operation), texts.join("; "));
+            (!texts.is_empty()).then_some(Finding { name, text, is_difference: true })
+        };
+        self.operations.iter().enumerate().filter_map(finding).collect()
     }
 
     /// Where the time of a curve has doubled.
     fn doubling(&self, curve: &GrowthCurve) -> String {
         let Some((from, to)) = curve.doubling() else { return "no".to_owned() };
-        if from.largest == to.largest {
-            return format!("at {} to {} calls", count(from.calls), count(to.calls));
-        }
-        let sizes = format!("{} to {}", bytes(from.largest as f64), bytes(to.largest as f64));
-        format!("at {} to {} calls ({sizes})", count(from.calls), count(to.calls))
+        let sizes = format!(" ({} to {})", bytes(from.largest as f64), bytes(to.largest as f64));
+        let sizes = if from.largest == to.largest { "" } else { &sizes };
+        format!("at {} to {} calls{sizes}", count(from.calls), count(to.calls))
     }
 
     fn times(&self) -> Section {
+        type Timed = (GrowthCurve, String);
+        let grows = "How the median grows with the calls n in the last tenfold of them: n^1 is in proportion.";
         let measures = [
-            Measure::number(
-                "first_ns",
-                "at first",
-                "The median at the first stage.",
-                time,
-                |one: &(GrowthCurve, String)| one.0.points.first().map(|point| point.median),
-            ),
+            Measure::number("first_ns", "at first", "The median at the first stage.", time, |one: &Timed| {
+                one.0.points.first().map(|point| point.median)
+            }),
             Measure::number("last_ns", "at the end", "The median at the last stage.", time, |one| {
                 one.0.points.last().map(|point| point.median)
             }),
@@ -198,21 +173,14 @@ impl GrowthResults<'_> {
                 let tone = if one.0.doubling().is_some() { Tone::Bad } else { Tone::Plain };
                 Cell::number(ends.map(|(first, last)| last.median / first.median), three).tone(tone)
             }),
-            Measure::text(
-                "shape",
-                "grows",
-                "How the median grows with the calls n in the last tenfold of them: n^1 is in proportion.",
-                |one| {
-                    let word = one.0.exponent().map(|exponent| match exponent {
-                        exponent if exponent <= FLAT => "flat".to_owned(),
-                        exponent => format!("as n^{exponent:.2}"),
-                    });
-                    Cell::text(word.unwrap_or_default())
-                },
-            ),
+            Measure::text("shape", "grows", grows, |one| match one.0.exponent() {
+                Some(exponent) if exponent <= FLAT => "flat".to_owned(),
+                Some(exponent) => format!("as n^{exponent:.2}"),
+                None => String::new(),
+            }),
             Measure::data("exponent", "The exponent of the calls with which the median grows.", |one| one.0.exponent()),
             Measure::text("doubles", "doubled", "The stages between which the median has doubled for good.", |one| {
-                Cell::text(one.1.as_str())
+                one.1.clone()
             }),
         ];
         let rows = self.operations.iter().enumerate().flat_map(|(place, operation)| {
@@ -220,14 +188,13 @@ impl GrowthResults<'_> {
             self.strategies().map(move |strategy| {
                 let curve = self.curves[strategy][place].clone();
                 let doubled = self.doubling(&curve);
-                (Row::new(self.strategy(strategy)).group(Cell::text(group.as_str())).series(strategy), (curve, doubled))
+                (Row::new(self.strategy(strategy)).group(group.as_str()).series(strategy), (curve, doubled))
             })
         });
-        let table = Table::new("grown_times", "Times while documents grow", Column::strategy(), &measures, rows)
-            .grouped(Column::operation());
-        let charts = self.time_charts();
-        let charts = Charts::of(self.series(), move |series| super::stages::stages("stage-times", &charts, series), "");
-        Section::new("growth", "Times while documents grow").charts(charts).table(table).note(
+        let title = "Times while documents grow";
+        let table = Table::new("grown_times", title, Column::strategy(), &measures, rows).grouped(Column::operation());
+        let charts = self.charts("stage-times", self.time_charts());
+        Section::new("growth", title).charts(charts).table(table).note(
             "Medians of service times of one client, with intervals by order statistics (95 %). A time has doubled where, from \
              that stage on, its interval is above twice that of the first stage. One life was measured: what happens to the \
              machine for a while is in it.",
@@ -236,92 +203,84 @@ impl GrowthResults<'_> {
 
     fn time_charts(&self) -> Vec<StageChart> {
         let point = |point: &StagePoint| (point.calls as f64, point.median, Some((point.low, point.high)));
-        let chart = |(place, operation): (usize, &usize)| StageChart {
-            title: self.operation(*operation),
-            remark: "median time".to_owned(),
-            operation: self.operation(self.record.operation),
-            unit: time,
-            lines: self
-                .strategies()
-                .map(|strategy| StrategyLine {
-                    strategy,
-                    points: self.curves[strategy][place].points.iter().map(point).collect(),
-                })
-                .collect(),
+        let chart = |(place, operation): (usize, &usize)| {
+            let points = |strategy: usize| self.curves[strategy][place].points.iter().map(point).collect();
+            self.chart(self.operation(*operation), "median time", time, points)
         };
         self.operations.iter().enumerate().map(chart).collect()
     }
 
-    fn series(&self) -> Vec<Series> {
-        Series::named(self.strategies().map(|place| self.strategy(place)))
+    fn size_chart(&self) -> StageChart {
+        let points = |strategy: usize| {
+            let cells =
+                self.record.stages.iter().filter_map(|stage| Some((stage, stage.cells.get(strategy)?.as_ref()?)));
+            let point = |(stage, cell)| (calls_after(self.record, stage) as f64, largest_document(cell) as f64, None);
+            cells.map(point).collect()
+        };
+        self.chart("largest document".to_owned(), "size", bytes, points)
+    }
+
+    /// A chart of a value; `points` are those of a strategy.
+    fn chart(
+        &self,
+        title: String,
+        remark: &'static str,
+        unit: fn(f64) -> String,
+        points: impl Fn(usize) -> Vec<LinePoint>,
+    ) -> StageChart {
+        let lines = self.strategies().map(|strategy| StrategyLine { strategy, points: points(strategy) });
+        let lines = lines.collect();
+        StageChart { title, remark, operation: self.operation(self.record.operation), unit, lines }
+    }
+
+    fn charts(&self, id: &'static str, charts: Vec<StageChart>) -> Charts {
+        let series = Series::named(self.strategies().map(|place| self.strategy(place)));
+        Charts::of(series, move |series| super::stages::stages(id, &charts, series), "")
     }
 
     fn sizes(&self) -> Section {
         let growing = self.operation(self.record.operation);
+        let whole = "Bytes of whole values stored in the cache per call.";
         let measures = [
-            Measure::number("largest_bytes", "largest", "The largest document.", bytes, |one: &StageCost| one.largest),
-            Measure::number("data_bytes", "data", "All documents, uncompressed.", bytes, |one| one.data),
+            Measure::number("largest_bytes", "largest", "The largest document.", bytes, |one: &StageCost| {
+                largest_document(one.cell) as f64
+            }),
+            Measure::number("data_bytes", "data", "All documents, uncompressed.", bytes, |one| {
+                one.sum(|sizes| sizes.size)
+            }),
             Measure::number("index_bytes", "indexes", "The files of the indexes, which lag behind.", bytes, |one| {
-                one.indexes
+                one.sum(|sizes| sizes.indexes.values().sum())
             }),
-            Measure::number("cpu_ns", "~ CPU", "CPU time of the server per call.", time, |one| one.cpu),
-            Measure::number("oplog_bytes", "oplog", "Bytes of oplog per call.", bytes, |one| one.oplog),
+            Measure::number("cpu_ns", "~ CPU", "CPU time of the server per call.", time, |one| {
+                one.per_call("cpu_us").map(|microseconds| microseconds * 1e3)
+            }),
+            Measure::number("oplog_bytes", "oplog", "Bytes of oplog per call.", bytes, |one| {
+                one.per_call("oplog_bytes")
+            }),
             Measure::number("journal_bytes", "journal", "Bytes of journal per call, compressed.", bytes, |one| {
-                one.journal
+                one.per_call("journal_bytes")
             }),
-            Measure::number(
-                "whole_bytes",
-                "whole",
-                "Bytes of whole values stored in the cache per call.",
-                bytes,
-                |one| one.whole,
-            ),
+            Measure::number("whole_bytes", "whole", whole, bytes, |one| one.per_call("cursor_insert_bytes")),
             Measure::number("changed_bytes", "changes", "Bytes stored as changes of values per call.", bytes, |one| {
-                one.changes
+                one.per_call("cursor_modify_bytes")
             }),
         ];
         let rows = self.strategies().flat_map(|strategy| {
             let name = self.strategy(strategy);
             self.record.stages.iter().filter_map(move |stage| {
                 let cell = stage.cells.get(strategy)?.as_ref()?;
-                let row =
-                    Row::new(count(calls_after(self.record, stage))).group(Cell::text(name.as_str())).series(strategy);
-                Some((row, StageCost::of(cell, self.record.operation)))
+                let row = Row::new(count(calls_after(self.record, stage))).group(name.as_str()).series(strategy);
+                Some((row, StageCost { cell, operation: self.record.operation }))
             })
         });
-        let about = "Calls of the operation that lets documents grow.";
-        let table =
-            Table::new("grown_sizes", "Sizes and costs", Column::text("calls", "calls", about), &measures, rows)
-                .grouped(Column::strategy())
-                .only(Forms::READ);
-        let charts = vec![self.size_chart()];
-        let charts = Charts::of(self.series(), move |series| super::stages::stages("stage-sizes", &charts, series), "");
+        let table = Table::new("grown_sizes", "Sizes and costs", calls_column(), &measures, rows)
+            .grouped(Column::strategy())
+            .only(Forms::READ);
+        let charts = self.charts("stage-sizes", vec![self.size_chart()]);
         Section::new("sizes", "Sizes and costs").charts(charts).table(table).note(format!(
             "Sizes after each stage, the largest document first; costs per measured call of {growing}, from the server's counters. On a replica set the \
              server stores an update of a large document as changes if they are small, else whole; entries of the oplog count as whole."
         ))
-    }
-
-    fn size_chart(&self) -> StageChart {
-        let line = |strategy: usize| StrategyLine {
-            strategy,
-            points: self
-                .record
-                .stages
-                .iter()
-                .filter_map(|stage| {
-                    let cell = stage.cells.get(strategy)?.as_ref()?;
-                    Some((calls_after(self.record, stage) as f64, largest_document(cell) as f64, None))
-                })
-                .collect(),
-        };
-        StageChart {
-            title: "largest document".to_owned(),
-            remark: "size".to_owned(),
-            operation: self.operation(self.record.operation),
-            unit: bytes,
-            lines: self.strategies().map(line).collect(),
-        }
     }
 
     fn ends(&self) -> Section {
@@ -365,13 +324,12 @@ impl GrowthResults<'_> {
             self.strategies().flat_map(move |strategy| {
                 let group = format!("{}, {}", self.operation(*operation), self.strategy(strategy));
                 let row = move |point: &StagePoint| {
-                    (Row::new(count(point.calls)).group(Cell::text(group.as_str())).series(strategy), *point)
+                    (Row::new(count(point.calls)).group(group.as_str()).series(strategy), *point)
                 };
                 self.curves[strategy][place].points.iter().map(row)
             })
         });
-        let about = "Calls of the operation that lets documents grow.";
-        let table = Table::new("stages", "Times at the stages", Column::text("calls", "calls", about), &measures, rows)
+        let table = Table::new("stages", "Times at the stages", calls_column(), &measures, rows)
             .grouped(Column::text("place", "operation and strategy", "What was measured."))
             .folded()
             .only(Forms::READ);
@@ -379,22 +337,15 @@ impl GrowthResults<'_> {
     }
 }
 
-impl StageCost {
-    fn of(cell: &CellRecord, operation: usize) -> StageCost {
-        let calls = cell.operations.get(operation).map_or(0, |operation| operation.calls);
-        let counters = cell.own_counters.get(operation).filter(|_| calls > 0);
-        let per_call = |name: &str| Some(counters?.get(name)? / calls as f64);
-        let sum = |of: fn(&crate::results::CollectionSizes) -> u64| cell.after.iter().map(of).sum::<u64>() as f64;
-        StageCost {
-            largest: largest_document(cell) as f64,
-            data: sum(|sizes| sizes.size),
-            indexes: sum(|sizes| sizes.indexes.values().sum()),
-            cpu: per_call("cpu_us").map(|microseconds| microseconds * 1e3),
-            oplog: per_call("oplog_bytes"),
-            journal: per_call("journal_bytes"),
-            whole: per_call("cursor_insert_bytes"),
-            changes: per_call("cursor_modify_bytes"),
-        }
+impl StageCost<'_> {
+    fn per_call(&self, counter: &str) -> Option<f64> {
+        let calls = self.cell.operations.get(self.operation).map_or(0, |operation| operation.calls);
+        let counters = self.cell.own_counters.get(self.operation).filter(|_| calls > 0);
+        Some(counters?.get(counter)? / calls as f64)
+    }
+
+    fn sum(&self, of: fn(&CollectionSizes) -> u64) -> f64 {
+        self.cell.after.iter().map(of).sum::<u64>() as f64
     }
 }
 

@@ -2,13 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::report::Report;
-use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::format::plain;
-use crate::report::document::section::{Headline, Section};
-use crate::report::document::table::{Column, Measure, Row, Table};
 use crate::report::rule_source::{RuleSource, scenario};
 use crate::report::run::conditions::conditions;
+use crate::report::{Cell, Column, Headline, Measure, Report, Row, Section, Table, Tone, plain};
 use crate::results::{self, GROWTH_FILE, ResultsError};
 
 use super::record::GrowthRecord;

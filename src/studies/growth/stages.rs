@@ -12,7 +12,7 @@ pub struct StageChart {
     /// What it shows.
     pub title: String,
     /// Of which kind its values are.
-    pub remark: String,
+    pub remark: &'static str,
     /// The operation whose calls let documents grow.
     pub operation: String,
     /// Writes a value.
@@ -36,7 +36,7 @@ impl StageChart {
         let lines = Lines {
             id,
             title: self.title.clone(),
-            remark: self.remark.clone(),
+            remark: self.remark.to_owned(),
             description: format!("{}: {}, over the calls of {}.", self.title, self.remark, self.operation),
             axis: Axis::of_counts("calls", &format!("calls of {}", self.operation), calls),
             is_log: true,

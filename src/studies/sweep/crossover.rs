@@ -96,12 +96,12 @@ impl CurvePoint {
 }
 
 fn flips(points: &[CurvePoint]) -> Vec<Flip> {
-    let axis = AxisScale::of(points);
+    let is_log = points.iter().all(|point| point.x > 0.0);
     let decided: Vec<usize> = (0..points.len()).filter(|place| points[*place].verdict.is_difference()).collect();
     let pairs = decided.windows(2).filter(|pair| points[pair[0]].verdict != points[pair[1]].verdict);
     let flip = |pair: &[usize]| {
         let between = &points[pair[0]..=pair[1]];
-        let cross = |value: fn(&CurvePoint) -> Option<f64>| axis.crossings(between, value);
+        let cross = |value: fn(&CurvePoint) -> Option<f64>| crossings(between, is_log, value);
         let ends = [cross(|point| Some(point.interval?.low)), cross(|point| Some(point.interval?.high))];
         let ends: Vec<f64> = ends.into_iter().flatten().collect();
         let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
@@ -112,42 +112,16 @@ fn flips(points: &[CurvePoint]) -> Vec<Flip> {
     pairs.filter_map(flip).collect()
 }
 
-/// The axis of the condition.
-#[derive(Clone, Copy)]
-enum AxisScale {
-    Logarithmic,
-    Linear,
-}
-
-impl AxisScale {
-    fn of(points: &[CurvePoint]) -> AxisScale {
-        if points.iter().all(|point| point.x > 0.0) { AxisScale::Logarithmic } else { AxisScale::Linear }
-    }
-
-    fn place(self, x: f64) -> f64 {
-        match self {
-            AxisScale::Logarithmic => x.ln(),
-            AxisScale::Linear => x,
-        }
-    }
-
-    fn value(self, place: f64) -> f64 {
-        match self {
-            AxisScale::Logarithmic => place.exp(),
-            AxisScale::Linear => place,
-        }
-    }
-
-    /// The values at which the line through some points crosses 1.
-    fn crossings(self, points: &[CurvePoint], value: fn(&CurvePoint) -> Option<f64>) -> Vec<f64> {
-        let segment = |pair: &[CurvePoint]| {
-            let (from, to) = (value(&pair[0])?.ln(), value(&pair[1])?.ln());
-            let (left, right) = (self.place(pair[0].x), self.place(pair[1].x));
-            let crosses = (from < 0.0) != (to < 0.0);
-            crosses.then(|| self.value(left + (right - left) * from / (from - to)))
-        };
-        points.windows(2).filter_map(segment).collect()
-    }
+/// The values at which the line through some points crosses 1, on a logarithmic or linear axis of the condition.
+fn crossings(points: &[CurvePoint], is_log: bool, value: fn(&CurvePoint) -> Option<f64>) -> Vec<f64> {
+    let place = |x: f64| if is_log { x.ln() } else { x };
+    let segment = |pair: &[CurvePoint]| {
+        let (from, to) = (value(&pair[0])?.ln(), value(&pair[1])?.ln());
+        let (left, right) = (place(pair[0].x), place(pair[1].x));
+        let at = left + (right - left) * from / (from - to);
+        ((from < 0.0) != (to < 0.0)).then_some(if is_log { at.exp() } else { at })
+    };
+    points.windows(2).filter_map(segment).collect()
 }
 
 #[cfg(test)]

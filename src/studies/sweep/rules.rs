@@ -2,11 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::format::plain;
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Measure, Row, Table};
 use crate::report::rule_source::{RuleSource, scenario};
+use crate::report::{Cell, Column, Measure, Row, Section, Table, Tone, plain};
 use crate::results::{self, FindingRecord, ResultsError, SWEEP_FILE};
 
 use super::record::{ConditionRecord, SweepRecord};

@@ -28,8 +28,11 @@ pub enum SweptQuantity {
 /// A sweep with the runs of its points, ready to be compared.
 #[derive(Debug)]
 pub struct Swept<'s> {
-    record: &'s SweepRecord,
+    /// What was planned and done.
+    pub record: &'s SweepRecord,
     /// The runs, in the order of the points.
+    pub runs: &'s [RunRecord],
+    /// The same by parts.
     pub points: Vec<SweptRun>,
     /// What some points have measured, operations first.
     pub quantities: Vec<SweptQuantity>,
@@ -68,14 +71,15 @@ pub struct NetworkPrediction {
 
 impl<'s> Swept<'s> {
     /// Prepares the runs of a sweep's points, in their order.
-    pub fn of(record: &'s SweepRecord, runs: &[RunRecord]) -> Swept<'s> {
-        let points: Vec<SweptRun> = runs.iter().map(SweptRun::of).collect();
+    pub fn of(record: &'s SweepRecord, runs: &'s [RunRecord]) -> Swept<'s> {
+        let points: Vec<SweptRun> = runs.iter().map(|run| SweptRun { parts: run.all_parts() }).collect();
         let quantities = SweptQuantity::all(&points);
-        let is_judged = |run: &RunRecord, place: usize| matches!(role(run, place), Role::Judged);
-        let judged = |run: &RunRecord| (0..run.strategies.len()).filter(|place| is_judged(run, *place)).collect();
+        let judged = |run: &RunRecord| {
+            (0..run.strategies.len()).filter(|place| matches!(role(run, *place), Role::Judged)).collect()
+        };
         let strategies = runs.first().map_or_else(Vec::new, judged);
         let limits = runs.first().map_or_else(Limits::default, |run| Limits::of(&run.settings));
-        Swept { record, points, quantities, strategies, limits }
+        Swept { record, runs, points, quantities, strategies, limits }
     }
 
     /// Every pair of strategies in every quantity, except where an operation is the same program in both.
@@ -88,7 +92,12 @@ impl<'s> Swept<'s> {
                         continue;
                     }
                     for under in self.record.second_values() {
-                        let curve = quantity.curve(&self.points_under(&under), one, other, self.limits);
+                        let sample = |(x, point): (f64, &SweptRun)| {
+                            let [one, other] = [one, other].map(|place| point.times(quantity, place));
+                            CurveSample { x, log_ratios: log_ratios(&one, &other) }
+                        };
+                        let samples = self.points_under(&under).into_iter().map(sample);
+                        let curve = Curve::of(samples.collect(), self.limits);
                         if !curve.points.is_empty() {
                             pairs.push(SweptPair { quantity, one, other, under, curve });
                         }
@@ -141,11 +150,6 @@ pub struct SweptRun {
 }
 
 impl SweptRun {
-    /// Divides a run into its parts.
-    pub fn of(run: &RunRecord) -> SweptRun {
-        SweptRun { parts: run.all_parts() }
-    }
-
     /// The times of a strategy per round, in nanoseconds; nothing where they were not measured.
     pub fn times(&self, quantity: SweptQuantity, strategy: usize) -> Vec<Option<f64>> {
         let Some(part) = self.parts.get(&quantity.part()) else { return Vec::new() };
@@ -216,14 +220,5 @@ impl SweptQuantity {
             SweptQuantity::Rate => Part::Rate,
             SweptQuantity::Saturation => Part::Saturation,
         }
-    }
-
-    /// The curve of strategy `one` compared with `other` over points and their values.
-    pub fn curve(self, points: &[(f64, &SweptRun)], one: usize, other: usize, limits: Limits) -> Curve {
-        let setting = |(x, point): &(f64, &SweptRun)| {
-            let log_ratios = log_ratios(&point.times(self, one), &point.times(self, other));
-            CurveSample { x: *x, log_ratios }
-        };
-        Curve::of(points.iter().map(setting).collect(), limits)
     }
 }

@@ -3,12 +3,9 @@
 mod order;
 mod point;
 
-use crate::report::Report;
-use crate::report::document::chart::Series;
-use crate::report::document::format::{counted, interval, listed, plain, three};
-use crate::report::document::section::{Finding, Headline};
 use crate::report::run::conditions::conditions;
 use crate::report::run::decision::phrase;
+use crate::report::{Finding, Headline, Report, Series, counted, interval, listed, plain, three};
 use crate::results::{ConclusionRecord, FindingRecord, RunRecord};
 use crate::stats::Verdict;
 
@@ -22,24 +19,15 @@ pub(crate) const NO_DIFFERENCE: &str = "no difference shown";
 /// Flips in the verdict; all are in the table.
 const STATED: usize = 3;
 
-/// A sweep as it is reported.
-struct SweepResults<'s> {
-    record: &'s SweepRecord,
-    runs: &'s [RunRecord],
-    swept: Swept<'s>,
-}
-
 impl Report {
     /// Computes the report of a sweep from the runs of its points.
     pub fn of_sweep(record: &SweepRecord, runs: &[RunRecord]) -> Report {
-        let sweep = SweepResults { record, runs, swept: Swept::of(record, runs) };
-        let pairs = sweep.swept.pairs();
-        let winners = sweep.winners(&pairs);
-        let network = sweep.network(&pairs);
+        let sweep = Swept::of(record, runs);
+        let pairs = sweep.pairs();
         let sections = [
             Some(sweep.orders(&pairs)),
-            network,
-            winners,
+            sweep.network(&pairs),
+            sweep.winners(&pairs),
             Some(sweep.times()),
             sweep.costs(),
             Some(sweep.sizes()),
@@ -51,7 +39,7 @@ impl Report {
 
 /// What a sweep has found; `None` without runs.
 pub fn sweep_conclusion(record: &SweepRecord, runs: &[RunRecord]) -> Option<ConclusionRecord> {
-    let sweep = SweepResults { record, runs, swept: Swept::of(record, runs) };
+    let sweep = Swept::of(record, runs);
     let conditions = sweep.conditions(runs.first()?);
     let finding = |pair: &SweptPair| FindingRecord {
         place: sweep.place(pair),
@@ -60,10 +48,10 @@ pub fn sweep_conclusion(record: &SweepRecord, runs: &[RunRecord]) -> Option<Conc
         flips: !pair.curve.flips.is_empty(),
         mix: pair.quantity.is_mix(),
     };
-    Some(ConclusionRecord { conditions, findings: sweep.swept.pairs().iter().map(finding).collect() })
+    Some(ConclusionRecord { conditions, findings: sweep.pairs().iter().map(finding).collect() })
 }
 
-impl SweepResults<'_> {
+impl Swept<'_> {
     /// The server, the machine, the length and what was set.
     fn conditions(&self, run: &RunRecord) -> String {
         let length = [format!("preset {}", run.settings.preset.name()), counted(self.rounds(), "round")];
@@ -77,7 +65,7 @@ impl SweepResults<'_> {
         let conditions: Vec<String> = self.record.vary.iter().map(condition).collect();
         let mix = self.runs.first().map_or_else(String::new, |run| plain(&run.mix.name));
         let flipped = pairs.iter().filter(|one| !one.curve.flips.is_empty());
-        let varied = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
+        let varied = self.varied();
         let findings: Vec<Finding> = flipped
             .map(|one| Finding {
                 name: self.place(one),
@@ -91,19 +79,19 @@ impl SweepResults<'_> {
         if findings.is_empty() {
             sentences.push(self.no_flip());
         }
-        let missing = self.record.points.iter().filter(|point| point.error.is_some()).count() as u64;
+        let failed = self.record.points.iter().filter(|point| point.error.is_some()).count() as u64;
+        let question = self.record.question.as_deref().map(plain).filter(|question| !question.is_empty());
+        let measured = format!("{}; mix {mix}, {}.", conditions.join("; "), counted(self.rounds(), "round"));
         Headline {
             scenario: plain(&self.record.scenario),
             title: plain(&self.record.title),
-            subject: vec![
-                self.record.question.as_deref().map(plain).unwrap_or_default(),
-                format!("{}; mix {mix}, {}.", conditions.join("; "), counted(self.rounds(), "round")),
-            ]
-            .into_iter()
-            .filter(|line| !line.is_empty())
-            .collect(),
-            mix: mix.clone(),
-            incomplete: (missing > 0 || !self.record.complete).then(|| self.incomplete(missing)),
+            subject: question.into_iter().chain([measured]).collect(),
+            mix,
+            incomplete: match failed {
+                0 if self.record.complete => None,
+                0 => Some("The sweep is not complete: `docshape sweep --resume` continues it.".to_owned()),
+                _ => Some(format!("{} failed or may not be used; see the points below.", counted(failed, "point"))),
+            },
             sentences,
             findings_lead: "The order of strategies flips",
             findings,
@@ -111,21 +99,16 @@ impl SweepResults<'_> {
         }
     }
 
-    fn incomplete(&self, failed: u64) -> String {
-        if failed > 0 {
-            return format!("{} failed or may not be used; see the points below.", counted(failed, "point"));
-        }
-        "The sweep is not complete: `docshape sweep --resume` continues it.".to_owned()
+    fn no_flip(&self) -> String {
+        let values = self.record.vary.first().map_or(&[][..], |condition| &condition.values);
+        let ends = values.first().zip(values.last());
+        let ends = ends.map(|(first, last)| format!(" between {} and {}", plain(first), plain(last)));
+        format!("No flip found: {}{}.", self.varied(), ends.unwrap_or_default())
     }
 
-    fn no_flip(&self) -> String {
-        let range = self.record.vary.first().map_or_else(String::new, |condition| {
-            let values = &condition.values;
-            let (first, last) = (values.first(), values.last());
-            let ends = first.zip(last).map(|(first, last)| format!(" between {} and {}", plain(first), plain(last)));
-            format!("{}{}", plain(&condition.name), ends.unwrap_or_default())
-        });
-        format!("No flip found: {range}.")
+    /// The name of the first condition.
+    fn varied(&self) -> String {
+        self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name))
     }
 
     /// Complete rounds of the point that has fewest.
@@ -134,16 +117,15 @@ impl SweepResults<'_> {
     }
 
     fn strategy(&self, place: usize) -> String {
-        self.runs.first().and_then(|run| run.strategies.get(place)).map_or_else(String::new, |one| plain(&one.name))
+        self.runs.first().map_or_else(String::new, |run| plain(run.strategy_name(place)))
     }
 
     fn name(&self, quantity: SweptQuantity) -> String {
         match quantity {
-            SweptQuantity::Own(operation) => self
-                .runs
-                .first()
-                .and_then(|run| run.operations.get(operation))
-                .map_or_else(String::new, |name| plain(name)),
+            SweptQuantity::Own(operation) => {
+                let run = self.runs.first();
+                run.and_then(|run| run.operations.get(operation)).map_or_else(String::new, |name| plain(name))
+            }
             SweptQuantity::Rate => "mix at the common rate".to_owned(),
             SweptQuantity::Saturation => "mix at saturation".to_owned(),
         }
@@ -185,14 +167,9 @@ impl SweepResults<'_> {
 
     /// A number of the first condition in the unit of its values.
     fn value(&self, x: f64) -> String {
-        let unit = self
-            .record
-            .vary
-            .first()
-            .and_then(|condition| condition.values.last())
-            .map_or("", |value| condition_unit(value));
-        let size = condition_unit_size(unit);
-        format!("{}{unit}", three(x / size))
+        let last = self.record.vary.first().and_then(|condition| condition.values.last());
+        let unit = last.map_or("", |value| condition_unit(value));
+        format!("{}{unit}", three(x / condition_unit_size(unit)))
     }
 
     /// A value of the first condition as it was written.

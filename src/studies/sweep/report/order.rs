@@ -1,22 +1,18 @@
 //! Which strategy is faster where: orders and flips, the predicted network, and the winners over two conditions.
 
-use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::chart::Charts;
 use crate::report::document::chart::lines::StrategyLine;
-use crate::report::document::format::{NOTHING, interval, listed, plain, three};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::document::format::NOTHING;
+use crate::report::{
+    Cell, Charts, Column, Forms, Kind, Measure, Row, Section, Table, Tone, interval, listed, plain, three,
+};
 use crate::stats::Verdict;
 use crate::studies::sweep::chart::{self, RatioChart, WinnerCell, WinnerMap};
-use crate::studies::sweep::crossover::{Curve, CurvePoint, Flip};
+use crate::studies::sweep::crossover::{Curve, CurvePoint};
 use crate::studies::sweep::record::condition_number;
-use crate::studies::sweep::swept::{NetworkPrediction, SweptPair, SweptQuantity};
-
-use super::SweepResults;
+use crate::studies::sweep::swept::{NetworkPrediction, Swept, SweptPair, SweptQuantity};
 
 /// Where two strategies change places on a slower network.
 struct NetworkFlip {
-    strategies: String,
     prediction: NetworkPrediction,
     predicted: String,
     measured: String,
@@ -24,81 +20,67 @@ struct NetworkFlip {
     ratio: String,
 }
 
-/// A flip is shown in bold.
-fn answer_tone(curve: &Curve) -> Tone {
-    if curve.flips.is_empty() { Tone::Plain } else { Tone::Strong }
-}
-
-impl SweepResults<'_> {
+impl Swept<'_> {
     /// The order of every pair of strategies.
     pub(crate) fn orders(&self, pairs: &[SweptPair]) -> Section {
         type Pair = (String, String, Curve);
+        let read = Forms::TERMINAL.and(Forms::HTML);
+        let other = Forms::MARKDOWN.and(Forms::JSON);
+        // A flip is shown in bold.
+        fn answer(text: String, curve: &Curve) -> Cell {
+            Cell::text(text).tone(if curve.flips.is_empty() { Tone::Plain } else { Tone::Strong })
+        }
+        let about = "Which is faster where. A range contains the flip with 95 % confidence.";
+        let flips = "Where the ratio of their times crosses 1: the range and the best guess.";
+        let ratios = "The time of the first strategy divided by that of the second one, at each value.";
         let measures = [
-            Measure::text("strategies", "strategies", "The two strategies.", |one: &Pair| Cell::text(one.0.as_str()))
-                .only(Forms::MARKDOWN.and(Forms::JSON)),
-            Measure::text(
-                "answer",
-                "answer",
-                "Which is faster where. A range contains the flip with 95 % confidence.",
-                |one: &Pair| Cell::text(one.1.as_str()).tone(answer_tone(&one.2)),
-            )
-            .only(Forms::MARKDOWN.and(Forms::JSON)),
+            Measure::text("strategies", "strategies", "The two strategies.", |one: &Pair| one.0.clone()).only(other),
+            Measure::text("answer", "answer", about, |one: &Pair| answer(one.1.clone(), &one.2)).only(other),
             Measure::text("said", "answer", "The two strategies, and which is faster where.", |one: &Pair| {
-                Cell::text(format!("{}: {}", one.0, one.1)).tone(answer_tone(&one.2))
+                answer(format!("{}: {}", one.0, one.1), &one.2)
             })
-            .only(Forms::TERMINAL.and(Forms::HTML)),
-            Measure::data(
-                "flips",
-                "Where the ratio of their times crosses 1: the range and the best guess.",
-                |one: &Pair| {
-                    let flip = |flip: &Flip| vec![flip.low, flip.at, flip.high];
-                    one.2.flips.iter().flat_map(flip).collect::<Vec<f64>>()
-                },
-            )
+            .only(read),
+            Measure::data("flips", flips, |one: &Pair| {
+                one.2.flips.iter().flat_map(|flip| [flip.low, flip.at, flip.high]).collect::<Vec<f64>>()
+            })
             .of(Kind::Numbers),
             Measure::data("values", "The values of the first condition.", |one: &Pair| {
                 one.2.points.iter().map(|point| point.x).collect::<Vec<f64>>()
             })
             .of(Kind::Numbers),
-            Measure::data(
-                "ratios",
-                "The time of the first strategy divided by that of the second one, at each value.",
-                |one: &Pair| one.2.points.iter().map(|point| point.ratio).collect::<Vec<f64>>(),
-            )
+            Measure::data("ratios", ratios, |one: &Pair| {
+                one.2.points.iter().map(|point| point.ratio).collect::<Vec<f64>>()
+            })
             .of(Kind::Numbers),
         ];
-        let rows = pairs.iter().map(|one| {
-            let pair = format!("{}, {}", self.strategy(one.one), self.strategy(one.other));
-            (Row::new(self.place(one)), (pair, self.sentence(one), one.curve.clone()))
-        });
+        let rows = pairs
+            .iter()
+            .map(|one| (Row::new(self.place(one)), (self.strategies_of(one), self.sentence(one), one.curve.clone())));
         let about = "An operation, or the mix, and the value of the second condition.";
-        let table = Table::new(
-            "orders",
-            "Which strategy is faster where",
-            Column::text("place", "operation", about),
-            &measures,
-            rows,
-        )
-        .list_in(Forms::TERMINAL.and(Forms::HTML));
+        let (title, name) = ("Which strategy is faster where", Column::text("place", "operation", about));
+        let table = Table::new("orders", title, name, &measures, rows).list_in(read);
         let charts = self.ratio_charts(pairs);
         let charts = Charts::of(self.series(), move |series| chart::ratios(&charts, series), "");
-        let baseline = self.swept.strategies.first().map_or_else(String::new, |place| self.strategy(*place));
+        let baseline = self.strategies.first().map_or_else(String::new, |place| self.strategy(*place));
         let lead = format!(
             "The charts show the time of each strategy divided by that of {baseline}, with the interval of the ratio."
         );
-        Section::new("orders", "Which strategy is faster where").lead(lead).charts(charts).table(table).note(
+        Section::new("orders", title).lead(lead).charts(charts).table(table).note(
             "Between two points, the ratio of two strategies and the ends of its interval are straight lines on logarithmic axes; \
              a flip is where they cross 1. The intervals of all points of a line hold together, with 95 % confidence.",
         )
     }
 
+    fn strategies_of(&self, pair: &SweptPair) -> String {
+        format!("{}, {}", self.strategy(pair.one), self.strategy(pair.other))
+    }
+
     fn network_flip(&self, pair: &SweptPair) -> Option<NetworkFlip> {
-        let prediction = self.swept.network_prediction(pair)?;
+        let prediction = self.network_prediction(pair)?;
         let flips: Vec<String> = pair.curve.flips.iter().map(|flip| self.range(flip.low, flip.high)).collect();
         let point = pair.curve.points.iter().find(|point| point.x == prediction.most)?;
         let ends = point.interval.map(|ends| format!(" ({})", interval(ends.low, ends.high)));
         Some(NetworkFlip {
-            strategies: format!("{}, {}", self.strategy(pair.one), self.strategy(pair.other)),
             predicted: prediction.flip.map_or_else(|| "none".to_owned(), |flip| self.value(flip)),
             measured: if flips.is_empty() { "none shown".to_owned() } else { listed(&flips) },
             ratio: format!("{}{}", three(point.ratio), ends.unwrap_or_default()),
@@ -109,42 +91,27 @@ impl SweepResults<'_> {
     /// What the point without an added latency predicts, and what was measured; `None` unless the first condition is the latency.
     pub(crate) fn network(&self, pairs: &[SweptPair]) -> Option<Section> {
         let condition = self.record.vary.first().filter(|condition| condition.name == "rtt")?;
+        let about = "The time of the first strategy divided by that of the second, with the most latency.";
+        let flip = "The added latency at which both take the same time.";
+        let trips = "Round trips per call of the first strategy.";
         let measures = [
-            Measure::number(
-                "round_trips",
-                "trips",
-                "Round trips per call of the first strategy.",
-                three,
-                |one: &NetworkFlip| one.prediction.round_trips[0],
-            ),
+            Measure::number("round_trips", "trips", trips, three, |one: &NetworkFlip| one.prediction.round_trips[0]),
             Measure::number("other_round_trips", "of the other", "Those of the second strategy.", three, |one| {
                 one.prediction.round_trips[1]
             }),
-            Measure::text(
-                "predicted_flip",
-                "predicted flip",
-                "The added latency at which both take the same time.",
-                |one| Cell::text(one.predicted.as_str()),
-            ),
+            Measure::text("predicted_flip", "predicted flip", flip, |one| one.predicted.clone()),
             Measure::text("measured_flip", "measured flip", "Where their order flips, with 95 % confidence.", |one| {
-                Cell::text(one.measured.as_str())
+                one.measured.clone()
             }),
-            Measure::number(
-                "predicted_ratio",
-                "predicted ratio",
-                "The time of the first strategy divided by that of the second, with the most latency.",
-                three,
-                |one| one.prediction.ratio,
-            ),
+            Measure::number("predicted_ratio", "predicted ratio", about, three, |one| one.prediction.ratio),
             Measure::text("measured_ratio", "measured ratio", "The same as measured, with its interval.", |one| {
-                Cell::text(one.ratio.as_str())
+                one.ratio.clone()
             }),
         ];
         let mut pairs: Vec<&SweptPair> = pairs.iter().collect();
         pairs.sort_by_key(|pair| (pair.one, pair.other));
         let row = |pair: &SweptPair| {
-            let flip = self.network_flip(pair)?;
-            Some((Row::new(self.place(pair)).group(Cell::text(flip.strategies.as_str())), flip))
+            Some((Row::new(self.place(pair)).group(self.strategies_of(pair)), self.network_flip(pair)?))
         };
         let rows = pairs.into_iter().filter_map(row);
         let name = Column::text("place", "operation", "An operation, or the mix.");
@@ -161,8 +128,7 @@ impl SweepResults<'_> {
 
     /// A chart for every operation and value of the second condition: all strategies relative to the first one.
     fn ratio_charts(&self, pairs: &[SweptPair]) -> Vec<RatioChart> {
-        let baseline = self.swept.strategies.first().copied().unwrap_or(0);
-        let condition = self.record.vary.first().map_or_else(String::new, |condition| plain(&condition.name));
+        let baseline = self.strategies.first().copied().unwrap_or(0);
         let mut charts: Vec<RatioChart> = Vec::new();
         for one in pairs.iter().filter(|one| one.one == baseline && one.curve.points.len() > 1) {
             // The curve divides the baseline's time by the other's.
@@ -176,7 +142,7 @@ impl SweepResults<'_> {
                 Some(chart) => chart.lines.push(line),
                 None => charts.push(RatioChart {
                     title: self.place(one),
-                    condition: condition.clone(),
+                    condition: self.varied(),
                     values: values.collect(),
                     baseline,
                     lines: vec![line],
@@ -189,33 +155,27 @@ impl SweepResults<'_> {
     /// The fastest strategies over two conditions.
     pub(crate) fn winners(&self, pairs: &[SweptPair]) -> Option<Section> {
         let [first, second] = self.record.vary.as_slice() else { return None };
-        let mut maps: Vec<WinnerMap> = Vec::new();
-        for &quantity in &self.swept.quantities {
-            if !pairs.iter().any(|pair| pair.quantity == quantity) {
-                continue;
-            }
+        let compared = self.quantities.iter().filter(|quantity| pairs.iter().any(|pair| pair.quantity == **quantity));
+        let map = |quantity: &SweptQuantity| {
             let row = |under: &String| {
-                let cells = first.values.iter().map(|value| self.winner(pairs, quantity, value, under));
+                let cells = first.values.iter().map(|value| self.winner(pairs, *quantity, value, under));
                 (plain(under), cells.collect())
             };
-            maps.push(WinnerMap {
-                title: self.name(quantity),
+            WinnerMap {
+                title: self.name(*quantity),
                 conditions: [plain(&first.name), plain(&second.name)],
                 columns: first.values.iter().map(|value| plain(value)).collect(),
                 rows: second.values.iter().map(row).collect(),
-            });
-        }
-        let measures = [Measure::text(
-            "fastest",
-            "fastest",
-            "The strategy that is faster than every other one; none where no difference is shown.",
-            |one: &String| Cell::text(one.as_str()),
-        )];
+            }
+        };
+        let maps: Vec<WinnerMap> = compared.map(map).collect();
+        let about = "The strategy that is faster than every other one; none where no difference is shown.";
+        let measures = [Measure::text("fastest", "fastest", about, String::clone)];
         let rows = maps.iter().flat_map(|map| {
             map.rows.iter().flat_map(move |(under, cells)| {
                 let group = format!("{}, {under}", map.title);
                 let row = move |(value, cell): (&String, &WinnerCell)| {
-                    (Row::new(value.as_str()).group(Cell::text(group.as_str())), cell.text.clone())
+                    (Row::new(value.as_str()).group(group.as_str()), cell.text.clone())
                 };
                 map.columns.iter().zip(cells).map(row)
             })
@@ -247,12 +207,10 @@ impl SweepResults<'_> {
             let mut own = points.iter().filter(|point| is_in(*place, point)).peekable();
             own.peek().is_some() && own.all(|point| beats(*place, point))
         };
-        let winner = self.swept.strategies.iter().copied().find(wins);
+        let winner = self.strategies.iter().copied().find(wins);
         let text = winner.map_or_else(|| NOTHING.to_owned(), |winner| self.strategy(winner));
-        let found = winner.map_or_else(
-            || "no strategy is shown to be the fastest".to_owned(),
-            |winner| format!("{} is the fastest", self.strategy(winner)),
-        );
+        let found = if winner.is_some() { &text } else { "no strategy" };
+        let found = format!("{found} is {}the fastest", if winner.is_some() { "" } else { "shown to be " });
         WinnerCell { winner, text, words: format!("{} and {}: {found}", plain(value), plain(under)) }
     }
 }

@@ -1,14 +1,9 @@
 //! What was measured at every point: times, costs and sizes, and the list of the points.
 
-use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::format::{bytes, plain, three, time};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::{Cell, Column, Forms, Measure, Row, Section, Table, Tone, bytes, plain, three, time};
 use crate::results::Part;
 use crate::stats::{CollectionGrowth, OwnCost, geometric_mean};
-use crate::studies::sweep::swept::SweptQuantity;
-
-use super::SweepResults;
+use crate::studies::sweep::swept::{Swept, SweptQuantity};
 
 /// The time of a strategy at a point.
 struct PointTime {
@@ -19,27 +14,23 @@ struct PointTime {
     rounds: u64,
 }
 
-/// What a strategy stores at a point.
-struct PointSizes {
-    documents: f64,
-    largest: f64,
-    data: f64,
-    indexes: f64,
+/// A number of all collections of a strategy together.
+fn sum(collections: &[CollectionGrowth], of: fn(&CollectionGrowth) -> f64) -> f64 {
+    collections.iter().map(of).sum()
 }
 
-impl PointSizes {
-    fn of(collections: &[CollectionGrowth]) -> PointSizes {
-        let sum = |of: fn(&CollectionGrowth) -> f64| collections.iter().map(of).sum();
-        PointSizes {
-            documents: sum(|one| one.documents.after),
-            largest: collections.iter().map(|one| one.max.after).fold(0.0, f64::max),
-            data: sum(|one| one.size.after),
-            indexes: sum(|one| one.indexes.after),
-        }
+/// The column of operations with the values of the conditions.
+fn measured() -> Column {
+    Column::text("point", "operation and value", "What was measured, under which condition.")
+}
+
+impl Swept<'_> {
+    /// The column of the values of the conditions.
+    fn values(&self, key: &'static str) -> Column {
+        let names: Vec<String> = self.record.vary.iter().map(|condition| plain(&condition.name)).collect();
+        Column::text(key, names.join(", "), "The values of the conditions.")
     }
-}
 
-impl SweepResults<'_> {
     /// The mean times at every point.
     pub(crate) fn times(&self) -> Section {
         let measures = [
@@ -56,14 +47,14 @@ impl SweepResults<'_> {
             Measure::data("rounds", "The rounds that it comes from.", |one| one.rounds),
         ];
         let mut rows = Vec::new();
-        for &quantity in &self.swept.quantities {
-            for (number, (point, run)) in self.record.points.iter().zip(&self.swept.points).enumerate() {
+        for &quantity in &self.quantities {
+            for (number, (point, run)) in self.record.points.iter().zip(&self.points).enumerate() {
                 let means: Vec<_> =
-                    self.swept.strategies.iter().map(|place| geometric_mean(&run.times(quantity, *place))).collect();
+                    self.strategies.iter().map(|place| geometric_mean(&run.times(quantity, *place))).collect();
                 let best = means.iter().flatten().copied().reduce(f64::min);
                 let group = format!("{}, {}", self.name(quantity), plain(&point.values.join(", ")));
-                for (place, mean) in self.swept.strategies.iter().zip(means) {
-                    let row = Row::new(self.strategy(*place)).group(Cell::text(group.as_str())).series(*place);
+                for (place, mean) in self.strategies.iter().zip(means) {
+                    let row = Row::new(self.strategy(*place)).group(group.as_str()).series(*place);
                     let clients = self.runs.get(number).map_or(0.0, |run| run.settings.clients as f64);
                     let calls_per_second =
                         mean.filter(|_| quantity == SweptQuantity::Saturation).map(|mean| clients / mean * 1e9);
@@ -72,88 +63,80 @@ impl SweepResults<'_> {
             }
         }
         let table = Table::new("point_times", "Times at the points", Column::strategy(), &measures, rows)
-            .grouped(Column::text("point", "operation and value", "What was measured, under which condition."))
+            .grouped(measured())
             .side_by_side(Forms::READ);
-        let parts = self.swept.quantities.iter().map(|quantity| quantity.part());
-        let is_own = parts.clone().any(|part| part == Part::Own);
-        let is_rate = parts.clone().any(|part| part == Part::Rate);
-        let own = if is_own { "An operation has its own time: by itself, with one client. " } else { "" };
-        let rate = if is_rate {
-            "The common rate is half of what the slowest strategy can do at that point, unless --rate or a condition sets it. "
-        } else {
-            ""
-        };
-        Section::new("times", "Times at the points")
-            .table(table)
-            .note(format!("{own}{rate}The fastest strategy is marked."))
+        let is_measured = |part: Part| self.quantities.iter().any(|quantity| quantity.part() == part);
+        let own = "An operation has its own time: by itself, with one client. ";
+        let rate = "The common rate is half of what the slowest strategy can do at that point, unless --rate or a condition sets it. ";
+        let notes = [(Part::Own, own), (Part::Rate, rate)].into_iter().filter(|(part, _)| is_measured(*part));
+        let notes: String = notes.map(|(_, note)| note).collect();
+        let note = format!("{notes}The fastest strategy is marked.");
+        Section::new("times", "Times at the points").table(table).note(note)
     }
 
     /// What operations cost the server at every point; `None` where they were not measured by themselves.
     pub(crate) fn costs(&self) -> Option<Section> {
+        let read = "Bytes that the server read into its cache per call.";
         let measures = [
             Measure::number("round_trips", "trips", "Round trips per call.", three, |one: &OwnCost| one.round_trips),
             Measure::number("cpu_ns", "~ CPU", "CPU time of the server per call.", time, |one| {
                 one.per_call("cpu_us").map(|microseconds| microseconds * 1e3)
             }),
-            Measure::number(
-                "read_bytes",
-                "read into cache",
-                "Bytes that the server read into its cache per call.",
-                bytes,
-                |one| one.per_call("cache_bytes_read"),
-            ),
+            Measure::number("read_bytes", "read into cache", read, bytes, |one| one.per_call("cache_bytes_read")),
             Measure::number("oplog_bytes", "oplog", "Bytes of oplog per call.", bytes, |one| {
                 one.per_call("oplog_bytes")
             }),
         ];
         let mut rows = Vec::new();
-        for &quantity in &self.swept.quantities {
-            for (point, run) in self.record.points.iter().zip(&self.swept.points) {
+        for &quantity in &self.quantities {
+            for (point, run) in self.record.points.iter().zip(&self.points) {
                 let group = format!("{}, {}", self.name(quantity), plain(&point.values.join(", ")));
                 let row = |place: &usize| {
-                    let row = Row::new(self.strategy(*place)).group(Cell::text(group.as_str())).series(*place);
+                    let row = Row::new(self.strategy(*place)).group(group.as_str()).series(*place);
                     Some((row, run.own_cost(quantity, *place)?))
                 };
-                rows.extend(self.swept.strategies.iter().filter_map(row));
+                rows.extend(self.strategies.iter().filter_map(row));
             }
         }
         let title = "Costs at the points";
-        let table = Table::new("point_costs", title, Column::strategy(), &measures, rows)
-            .grouped(Column::text("point", "operation and value", "What was measured, under which condition."))
-            .folded();
+        let table = Table::new("point_costs", title, Column::strategy(), &measures, rows).grouped(measured()).folded();
         let note = "Per call of an operation by itself, from the server's counters.";
         Section::new("point_costs", title).table(table).note(note).only(Forms::DETAILED).with_rows()
     }
 
     /// Data and indexes at every point.
     pub(crate) fn sizes(&self) -> Section {
+        type Collections = Vec<CollectionGrowth>;
+        let about = "Bytes of indexes per document.";
         let measures = [
-            Measure::number("documents", "documents", "Documents in all collections.", three, |one: &PointSizes| {
-                one.documents
+            Measure::number("documents", "documents", "Documents in all collections.", three, |all: &Collections| {
+                sum(all, |one| one.documents.after)
             }),
-            Measure::number("largest_bytes", "largest", "The largest document.", bytes, |one| one.largest),
-            Measure::number("data_bytes", "data", "All documents, uncompressed.", bytes, |one| one.data),
-            Measure::number("index_bytes", "indexes", "The files of all indexes.", bytes, |one| one.indexes),
-            Measure::number(
-                "index_bytes_per_document",
-                "per document",
-                "Bytes of indexes per document.",
-                bytes,
-                |one| (one.documents > 0.0).then(|| one.indexes / one.documents),
-            ),
+            Measure::number("largest_bytes", "largest", "The largest document.", bytes, |all| {
+                all.iter().map(|one| one.max.after).fold(0.0, f64::max)
+            }),
+            Measure::number("data_bytes", "data", "All documents, uncompressed.", bytes, |all| {
+                sum(all, |one| one.size.after)
+            }),
+            Measure::number("index_bytes", "indexes", "The files of all indexes.", bytes, |all| {
+                sum(all, |one| one.indexes.after)
+            }),
+            Measure::number("index_bytes_per_document", "per document", about, bytes, |all| {
+                let documents = sum(all, |one| one.documents.after);
+                (documents > 0.0).then(|| sum(all, |one| one.indexes.after) / documents)
+            }),
         ];
-        let rows = self.record.points.iter().zip(&self.swept.points).flat_map(|(point, run)| {
+        let rows = self.record.points.iter().zip(&self.points).flat_map(|(point, run)| {
             let group = plain(&point.values.join(", "));
             let row = move |place: &usize| {
-                let row = Row::new(self.strategy(*place)).group(Cell::text(group.as_str())).series(*place);
-                (row, PointSizes::of(&run.collections(*place)))
+                let row = Row::new(self.strategy(*place)).group(group.as_str()).series(*place);
+                (row, run.collections(*place))
             };
-            self.swept.strategies.iter().map(row).collect::<Vec<_>>()
+            self.strategies.iter().map(row).collect::<Vec<_>>()
         });
         let title = "Sizes at the points";
-        let names: Vec<String> = self.record.vary.iter().map(|condition| plain(&condition.name)).collect();
         let table = Table::new("point_sizes", title, Column::strategy(), &measures, rows)
-            .grouped(Column::text("point", names.join(", "), "The values of the conditions."))
+            .grouped(self.values("point"))
             .folded();
         let note = "After the calls. Files of indexes grow in steps and lag behind, so that small ones say little.";
         Section::new("point_sizes", title).table(table).note(note).only(Forms::DETAILED)
@@ -163,7 +146,7 @@ impl SweepResults<'_> {
     pub(crate) fn list(&self) -> Section {
         let measures = [
             Measure::count("rounds", "rounds", "Complete rounds.", |one: &(u64, String, String)| one.0),
-            Measure::text("folder", "folder", "The folder of its run.", |one| Cell::text(one.1.as_str())),
+            Measure::text("folder", "folder", "The folder of its run.", |one| one.1.clone()),
             Measure::text("error", "remark", "Why it has no more rounds, or may not be used.", |one| {
                 Cell::text(one.2.as_str()).tone(Tone::Bad)
             }),
@@ -172,14 +155,7 @@ impl SweepResults<'_> {
             let error = point.error.as_deref().map(plain).unwrap_or_default();
             (Row::new(plain(&point.values.join(", "))), (point.rounds, plain(&point.folder), error))
         });
-        let names: Vec<String> = self.record.vary.iter().map(|condition| plain(&condition.name)).collect();
-        let table = Table::new(
-            "points",
-            "Points",
-            Column::text("values", names.join(", "), "The values of the conditions."),
-            &measures,
-            rows,
-        );
+        let table = Table::new("points", "Points", self.values("values"), &measures, rows);
         Section::new("points", "Points")
             .table(table)
             .note("`docshape report FOLDER` prints the whole report of a point.")
