@@ -39,10 +39,8 @@ impl LogWriter {
     /// # Errors
     /// When an interval could not be written.
     pub fn check(&self) -> Result<(), ResultsError> {
-        match self.first_error.borrow_mut().take() {
-            None => Ok(()),
-            Some(source) => Err(ResultsError::Write { path: self.path.clone(), source }),
-        }
+        let error = |source| Err(ResultsError::Write { path: self.path.clone(), source });
+        self.first_error.borrow_mut().take().map_or(Ok(()), error)
     }
 }
 

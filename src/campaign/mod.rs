@@ -7,7 +7,6 @@
 mod early_end;
 mod latency_log;
 mod point;
-mod resume;
 mod round_lengths;
 mod rounds;
 
@@ -16,13 +15,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::engine::FatalError;
-use crate::results::ResultsError;
+use crate::results::{ResultsError, RunRecord};
 use crate::server::turns::EndedServer;
 
 pub use early_end::{EarlyEnd, status};
 pub use latency_log::LogWriter;
 pub use point::{Point, started};
-pub use resume::{UnlikeError, check_version, continue_record};
 pub use rounds::{Interleaving, RoundStep, Rounds};
 
 /// A study: steps, and what is finished of them.
@@ -49,8 +47,8 @@ pub trait Study {
     /// Returns how much work is left, in a unit of the study's own; `None` when that is unknown.
     fn left(&self) -> Option<f64>;
 
-    /// Returns the strategy that is measured on one of the servers.
-    fn strategy_on(&self, server: usize) -> String;
+    /// Returns the run that is measured; `None` when there is none.
+    fn run(&self) -> Option<&RunRecord>;
 }
 
 /// Takes the steps of a study that are not finished, and saves it before the first and after each. `lost` is a server that ends
@@ -68,7 +66,8 @@ pub async fn carry_out<S: Study>(
         ended = lost => ended,
     };
     let EndedServer { server, reason } = ended;
-    Err(EarlyEnd::Engine(FatalError::ServerLost(format!("strategy {}: {reason}", study.strategy_on(server))).into()))
+    let strategy = study.run().map_or("?", |run| run.strategy_name(server));
+    Err(EarlyEnd::Engine(FatalError::ServerLost(format!("strategy {strategy}: {reason}")).into()))
 }
 
 async fn take_all<S: Study>(study: &mut S, say: &dyn Fn(&str)) -> Result<(), EarlyEnd> {
@@ -79,7 +78,10 @@ async fn take_all<S: Study>(study: &mut S, say: &dyn Fn(&str)) -> Result<(), Ear
         study.save()?;
         if let Some(line) = line {
             let left = all.zip(study.left()).and_then(|(all, left)| time_left(started.elapsed(), all - left, left));
-            say(&format!("{line}{}", left.map_or_else(String::new, |left| format!(", about {} left", rough(left)))));
+            say(&format!(
+                "{line}{}",
+                left.map_or_else(String::new, |left| format!(", about {} left", format_duration(left)))
+            ));
         }
     }
     Ok(())
@@ -90,8 +92,12 @@ fn time_left(elapsed: Duration, done: f64, left: f64) -> Option<Duration> {
     if done > 0.0 && left > 0.0 { Duration::try_from_secs_f64(elapsed.as_secs_f64() * left / done).ok() } else { None }
 }
 
-/// A length of time for people.
-fn rough(time: Duration) -> String {
-    let seconds = time.as_secs();
-    if seconds < 90 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
+/// Formats a time like `45 s`, `3 min`, `1 h 20 min`.
+pub fn format_duration(time: Duration) -> String {
+    let seconds = time.as_secs_f64().ceil() as u64;
+    match seconds {
+        0..100 => format!("{seconds} s"),
+        100..5_400 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+    }
 }

@@ -67,11 +67,6 @@ impl<'s, T: Target, G: Target + 'static> Point<'s, T, G> {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The strategy that is measured on one of its servers.
-    pub(super) fn strategy_on(&self, server: usize) -> Option<&str> {
-        self.experiment.plan.arms.get(server).map(|arm| arm.name.as_str())
-    }
-
     /// Runs the pilot, unless the settings need none, and asks for the query plans. Returns what has to be said of it.
     pub(super) async fn prepare(&mut self) -> Result<Option<String>, EarlyEnd> {
         self.is_changed = true;

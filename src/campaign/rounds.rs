@@ -2,7 +2,7 @@
 
 use crate::engine::shuffled;
 use crate::generate::Label;
-use crate::results::{ResultsError, RunSettings};
+use crate::results::{ResultsError, RunRecord, RunSettings};
 use crate::server::Target;
 
 use super::Study;
@@ -32,8 +32,10 @@ pub struct Rounds<'s, T, G> {
     pub points: Vec<Point<'s, T, G>>,
     /// The run that was measured when the study ended early.
     pub at: usize,
-    interleaving: Interleaving,
-    save_together: SaveTogether<'s, T, G>,
+    /// How they belong together.
+    pub interleaving: Interleaving,
+    /// Saves what is known of all of them.
+    pub save_together: SaveTogether<'s, T, G>,
 }
 
 /// A step of a run.
@@ -46,15 +48,6 @@ pub enum RoundStep {
 }
 
 impl<'s, T: Target, G: Target + 'static> Rounds<'s, T, G> {
-    /// Interleaves runs.
-    pub fn new(
-        points: Vec<Point<'s, T, G>>,
-        interleaving: Interleaving,
-        save_together: SaveTogether<'s, T, G>,
-    ) -> Rounds<'s, T, G> {
-        Rounds { points, at: 0, interleaving, save_together }
-    }
-
     fn order(&self, round: u64) -> Vec<usize> {
         let points = self.points.len();
         match self.interleaving {
@@ -160,7 +153,7 @@ impl<T: Target, G: Target + 'static> Study for Rounds<'_, T, G> {
         Some(self.points.iter().map(rounds_left).sum::<u64>() as f64)
     }
 
-    fn strategy_on(&self, server: usize) -> String {
-        self.points.get(self.at).and_then(|point| point.strategy_on(server)).unwrap_or("?").to_owned()
+    fn run(&self) -> Option<&RunRecord> {
+        Some(&self.points.get(self.at)?.record)
     }
 }

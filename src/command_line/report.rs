@@ -5,7 +5,9 @@ use crate::cli::report::{print_without_run, report_run};
 use crate::cli::{CliError, Exit};
 use crate::report::Report;
 use crate::results::{self, ClaimsRecord, StudyKind};
-use crate::studies::{capacity, growth, sweep};
+use crate::studies::capacity::record::CapacityRecord;
+use crate::studies::growth::record::GrowthRecord;
+use crate::studies::sweep;
 
 /// Renders the results of a run or a study again.
 ///
@@ -17,8 +19,8 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
         StudyKind::Run => return report_run(arguments),
         StudyKind::Claims => Report::of_claims(&results::load_as::<ClaimsRecord>(folder)?),
         StudyKind::Sweep => sweep::command::report(folder)?,
-        StudyKind::Growth => growth::command::report(folder)?,
-        StudyKind::Capacity => capacity::command::report(folder)?,
+        StudyKind::Growth => Report::of_growth(&results::load_as::<GrowthRecord>(folder)?),
+        StudyKind::Capacity => Report::of_capacity(&results::load_as::<CapacityRecord>(folder)?),
     };
     print_without_run(arguments, report)
 }

@@ -16,13 +16,13 @@ use std::time::{Duration, Instant};
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use crate::campaign::format_duration;
 use crate::engine::{Event, Observer, RoundPlan, RunPhase};
 use crate::report::{count, counted};
 
 use super::output;
 
 use state::State;
-use strategy::StrategyTexts;
 use view::Screen;
 
 /// The size that is assumed for a terminal of unknown size.
@@ -90,7 +90,7 @@ impl Progress {
 
     /// Shows what is done before the pilot. A terminal is drawn on from here: nothing else may be asked there.
     pub fn prepare(&self, what: &str) {
-        locked(&self.state).prepare(what);
+        what.clone_into(&mut locked(&self.state).preparation);
         self.draw();
         self.write([what.to_owned()]);
     }
@@ -171,10 +171,10 @@ fn end_of_round(state: &State, elapsed: Duration) -> Vec<String> {
     let left = left.map_or_else(String::new, |left| format!(", about {} left", format_duration(left)));
     let done = format!("{}: done{left}", state.round_name(state.round, None));
     let names = state.strategies.iter().map(|strategy| strategy.name.chars().count()).max().unwrap_or(0);
-    let row = |texts: StrategyTexts| {
-        let parts = [(texts.rate, "/s"), (texts.failed, " failed")].into_iter().filter(|(text, _)| !text.is_empty());
+    let row = |[name, _, rate, failed]: [String; 4]| {
+        let parts = [(rate, "/s"), (failed, " failed")].into_iter().filter(|(text, _)| !text.is_empty());
         let parts: Vec<String> = parts.map(|(text, after)| text + after).collect();
-        format!("  {:names$}  {}", texts.name, parts.join(", ")).trim_end().to_owned()
+        format!("  {name:names$}  {}", parts.join(", ")).trim_end().to_owned()
     };
     let texts = state.strategies.iter().map(|strategy| strategy.texts(state.rated()));
     std::iter::once(done).chain(texts.map(row)).collect()
@@ -188,16 +188,6 @@ fn planned(plan: &RoundPlan, rate: Option<f64>) -> String {
     let saturation = plan.saturation.map(|part| format!("{} calls at saturation", count(part.calls)));
     let parts: Vec<String> = [Some(warm_up), own, at_rate, saturation].into_iter().flatten().collect();
     format!("per strategy and round: {}", parts.join(", "))
-}
-
-/// Formats a time like `45 s`, `3 min`, `1 h 20 min`.
-fn format_duration(time: Duration) -> String {
-    let seconds = time.as_secs_f64().ceil() as u64;
-    match seconds {
-        0..100 => format!("{seconds} s"),
-        100..5_400 => format!("{} min", seconds.div_ceil(60)),
-        _ => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-    }
 }
 
 fn screen() -> Screen {

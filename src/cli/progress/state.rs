@@ -7,7 +7,7 @@ use crate::record::Part;
 use crate::report::count;
 
 use super::strategy::{StrategyProgress, Tally};
-use super::work::{Rates, Work};
+use super::work::Work;
 
 /// The events of a run so far.
 #[derive(Debug, Default)]
@@ -35,10 +35,6 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn prepare(&mut self, what: &str) {
-        what.clone_into(&mut self.preparation);
-    }
-
     pub(super) fn take(&mut self, event: &Event<'_>, elapsed: Duration) {
         match event {
             Event::Started { rounds, arms } => {
@@ -67,7 +63,7 @@ impl State {
             }
             Event::Planned { plan, rate, saturation, pilot } => {
                 self.plan = Some(*plan);
-                self.work = Work::new(plan, Rates { pilot, common: *rate, saturation }, &self.load);
+                self.work = Work::new(plan, *rate, pilot, saturation, &self.load);
             }
             Event::Interval { .. } => {}
         }
@@ -77,26 +73,22 @@ impl State {
         if let (Some(round), None) = (round, self.started) {
             (self.started, self.first) = (Some(elapsed), round);
         }
-        let before = (self.round, self.phase, self.place(&self.arm));
-        let is_new = (self.round, self.phase) != (round, Some(phase)) || self.arm != arm;
-        (self.round, self.phase) = (round, Some(phase));
-        arm.clone_into(&mut self.arm);
-        if !is_new {
+        if (self.round, self.phase, self.arm.as_str()) == (round, Some(phase), arm) {
             return;
         }
-        self.detail.clear();
-        let (Some(last), Some(place)) = (before.1, before.2) else {
-            self.loading = Some(elapsed);
-            return;
-        };
-        match (before.0, self.loading) {
-            (None, Some(loading)) if last == RunPhase::Load => {
+        match (self.round, self.phase.zip(self.place(&self.arm)), self.loading) {
+            (None, Some((RunPhase::Load, place)), Some(loading)) => {
                 self.load[place] = elapsed.saturating_sub(loading).as_secs_f64();
             }
             // Slices say themselves how much of a part is done.
-            (Some(_), _) if !matches!(last, RunPhase::Measure(_)) => self.work.set(place, last, 1.0),
+            (Some(_), Some((last, place)), _) if !matches!(last, RunPhase::Measure(_)) => {
+                self.work.set(place, last, 1.0);
+            }
             _ => {}
         }
+        (self.round, self.phase) = (round, Some(phase));
+        arm.clone_into(&mut self.arm);
+        self.detail.clear();
         self.loading = Some(elapsed);
     }
 
@@ -119,7 +111,7 @@ impl State {
         match (self.round, phase) {
             // Strategies alternate too fast to be read.
             (Some(_), RunPhase::Measure(_)) => {
-                format!("{place}: {}, {:.0} %", phase.name(), self.work.share_of(phase) * 100.0)
+                format!("{place}: {}, {:.0} %", phase.name(), self.work.share(Some(phase)) * 100.0)
             }
             (None, RunPhase::Explain) => format!("{place}{arm}"),
             (_, _) if self.detail.is_empty() => format!("{place}: {}{arm}", phase.name()),
@@ -139,7 +131,7 @@ impl State {
     /// The share (0 to 1) of all rounds that is done; `None` before it is known what they are.
     pub(super) fn share(&self) -> Option<f64> {
         self.plan.as_ref()?;
-        let done = (self.first + self.finished) as f64 + self.work.share();
+        let done = (self.first + self.finished) as f64 + self.work.share(None);
         Some((done / self.rounds.max(1) as f64).min(1.0))
     }
 

@@ -21,15 +21,6 @@ pub(super) struct Tally {
     pub(super) failed: u64,
 }
 
-/// The numbers of a strategy as texts, empty where nothing is known.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct StrategyTexts {
-    pub(super) name: String,
-    pub(super) calls: String,
-    pub(super) rate: String,
-    pub(super) failed: String,
-}
-
 impl StrategyProgress {
     pub(super) fn new(name: &str) -> StrategyProgress {
         StrategyProgress { name: name.to_owned(), parts: BTreeMap::new() }
@@ -45,18 +36,15 @@ impl StrategyProgress {
         self.parts.values_mut().for_each(|tallies| *tallies = [Tally::sum(*tallies), Tally::default()]);
     }
 
-    /// The texts: calls and failures of all parts, the rate of the part `rate`.
-    pub(super) fn texts(&self, rate: Option<Part>) -> StrategyTexts {
+    /// The name, the calls of all parts, the calls per second of the part `rate`, and the failures of all parts; numbers are empty
+    /// where nothing is known.
+    pub(super) fn texts(&self, rate: Option<Part>) -> [String; 4] {
         let tally = |tallies: &[Tally; 2]| Tally::sum(*tallies);
         let all = self.parts.values().map(tally).fold(Tally::default(), |sum, one| Tally::sum([sum, one]));
         let rate = rate.and_then(|part| self.parts.get(&part)).map(tally).filter(|tally| tally.seconds > 0.0);
         let shown = |number: u64| if number == 0 { String::new() } else { count(number) };
-        StrategyTexts {
-            name: self.name.clone(),
-            calls: shown(all.calls),
-            rate: rate.map_or_else(String::new, |tally| count((tally.calls as f64 / tally.seconds).round() as u64)),
-            failed: shown(all.failed),
-        }
+        let rate = rate.map_or_else(String::new, |tally| count((tally.calls as f64 / tally.seconds).round() as u64));
+        [self.name.clone(), shown(all.calls), rate, shown(all.failed)]
     }
 }
 
@@ -80,7 +68,7 @@ mod tests {
     }
 
     fn texts(strategy: &StrategyProgress) -> [String; 3] {
-        let StrategyTexts { calls, rate, failed, .. } = strategy.texts(Some(Part::Saturation));
+        let [_, calls, rate, failed] = strategy.texts(Some(Part::Saturation));
         [calls, rate, failed]
     }
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 
-use super::format_duration;
+use crate::campaign::format_duration;
+
 use super::state::State;
-use super::strategy::StrategyTexts;
 
 /// The most lines, so that what is above stays in sight.
 const LINES: usize = 12;
@@ -25,22 +25,11 @@ pub(super) struct Screen {
     pub(super) colour: bool,
 }
 
-/// A column of the table of strategies.
-struct ProgressColumn {
-    heading: &'static str,
-    text: fn(&StrategyTexts) -> &str,
-    is_left: bool,
-    style: Style,
-    /// Columns with lower numbers are left out first where the terminal is too narrow.
-    rank: usize,
-}
+/// The headings of the columns: names of strategies, and numbers, of which the first are left out where the terminal is too narrow.
+const HEADINGS: [&str; 4] = ["", "calls", "calls/s", "failed"];
 
-static COLUMNS: [ProgressColumn; 4] = [
-    ProgressColumn { heading: "", text: |of| &of.name, is_left: true, style: Style::new(), rank: 4 },
-    ProgressColumn { heading: "calls", text: |of| &of.calls, is_left: false, style: Style::new(), rank: 1 },
-    ProgressColumn { heading: "calls/s", text: |of| &of.rate, is_left: false, style: Style::new(), rank: 2 },
-    ProgressColumn { heading: "failed", text: |of| &of.failed, is_left: false, style: RED, rank: 3 },
-];
+/// The styles of the columns.
+const STYLES: [Style; 4] = [Style::new(), Style::new(), Style::new(), RED];
 
 const RED: Style = AnsiColor::Red.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -60,58 +49,57 @@ impl Screen {
 
     /// Cuts a line to the terminal: the rest of a wrapped one would stay on the screen.
     fn line(self, text: &str, style: Style) -> String {
-        let text: String = text.chars().take(self.columns.saturating_sub(1)).collect();
-        if self.colour && style != Style::new() { format!("{style}{text}{style:#}") } else { text }
+        self.styled(&text.chars().take(self.columns.saturating_sub(1)).collect::<String>(), style)
     }
 
-    /// The headings and a line per strategy; nothing before there is a number.
+    fn styled(self, text: &str, style: Style) -> String {
+        if self.colour && style != Style::new() { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    }
+
+    /// The headings and a line per strategy, the first ones in their order; nothing before there is a number.
     fn table(self, state: &State, room: usize) -> Vec<String> {
-        let (chosen, more) = chosen(state, room);
-        let cut = |texts: StrategyTexts| StrategyTexts { name: texts.name.chars().take(NAME).collect(), ..texts };
-        let all = chosen.into_iter().map(|place| cut(state.strategies[place].texts(state.rated())));
-        let all: Vec<StrategyTexts> = all.collect();
-        let columns = self.columns_of(&all);
-        if all.iter().all(|texts| texts.calls.is_empty()) {
+        let strategies = state.strategies.len();
+        // One line says how many are left out.
+        let shown = if strategies <= room { strategies } else { room.saturating_sub(1).max(1) };
+        let all = state.strategies.iter().take(shown).map(|strategy| {
+            let [name, calls, rate, failed] = strategy.texts(state.rated());
+            [name.chars().take(NAME).collect(), calls, rate, failed]
+        });
+        let all: Vec<[String; 4]> = all.collect();
+        if all.iter().all(|[_, calls, ..]| calls.is_empty()) {
             return Vec::new();
         }
-        let row = |text: &dyn Fn(&ProgressColumn) -> String, style: &dyn Fn(&ProgressColumn) -> Style| {
+        let columns = self.columns_of(&all);
+        let row = |texts: [&str; 4], styles: [Style; 4]| {
             let mut room = self.columns.saturating_sub(1);
-            let cells = columns.iter().map(|(column, width)| {
-                let text = text(column);
-                let text = if column.is_left { format!("  {text:<width$}") } else { format!("  {text:>width$}") };
+            let cells = columns.iter().map(|&(column, width)| {
+                let text = texts[column];
+                let text = if column == 0 { format!("  {text:<width$}") } else { format!("  {text:>width$}") };
                 let text: String = text.chars().take(room).collect();
                 room -= text.chars().count();
-                Screen { columns: usize::MAX, ..self }.line(&text, style(column))
+                self.styled(&text, styles[column])
             });
             cells.collect::<String>().trim_end().to_owned()
         };
-        let mut lines = vec![row(&|column| column.heading.to_owned(), &|_| FAINT)];
-        lines.extend(all.iter().map(|texts| row(&|column| (column.text)(texts).to_owned(), &|column| column.style)));
+        let mut lines = vec![row(HEADINGS, [FAINT; 4])];
+        lines.extend(all.iter().map(|texts| row(texts.each_ref().map(String::as_str), STYLES)));
+        let more = strategies - shown;
         lines.extend((more > 0).then(|| self.line(&format!("  and {more} more"), FAINT)));
         lines
     }
 
     /// The columns that have any text and fit, with their widths.
-    fn columns_of(self, all: &[StrategyTexts]) -> Vec<(&'static ProgressColumn, usize)> {
-        let width = |column: &ProgressColumn| {
-            let texts = all.iter().map(|texts| (column.text)(texts).chars().count()).max().unwrap_or(0);
-            (texts > 0).then(|| texts.max(column.heading.len()))
+    fn columns_of(self, all: &[[String; 4]]) -> Vec<(usize, usize)> {
+        let width = |column: usize| {
+            let texts = all.iter().map(|texts| texts[column].chars().count()).max().unwrap_or(0);
+            (texts > 0).then(|| (column, texts.max(HEADINGS[column].len())))
         };
-        let mut columns: Vec<_> = COLUMNS.iter().filter_map(|column| Some((column, width(column)?))).collect();
+        let mut columns: Vec<_> = (0..HEADINGS.len()).filter_map(width).collect();
         while columns.len() > 1 && columns.iter().map(|(_, width)| width + 2).sum::<usize>() >= self.columns {
-            let least = columns.iter().map(|(column, _)| column.rank).min();
-            columns.retain(|(column, _)| Some(column.rank) != least);
+            columns.remove(1);
         }
         columns
     }
-}
-
-/// The strategies with a line, the first ones in their order; and how many have none.
-fn chosen(state: &State, room: usize) -> (Vec<usize>, usize) {
-    let all = state.strategies.len();
-    // One line says how many are left out.
-    let shown = if all <= room { all } else { room.saturating_sub(1).max(1) };
-    ((0..shown).collect(), all - shown)
 }
 
 /// The bar with the share that is done, the time since the start, and the time left.
@@ -174,7 +162,7 @@ mod tests {
     #[test]
     fn time_ticks_before_anything_is_known() {
         let mut state = State::default();
-        state.prepare("starting 4 servers");
+        state.preparation = "starting 4 servers".to_owned();
         assert_eq!(WIDE.lines(&state, SECOND * 63), "starting 4 servers\n1:03 so far");
         assert_eq!(clock(SECOND * 3_723), "1:02:03");
     }

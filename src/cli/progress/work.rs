@@ -27,24 +27,14 @@ pub(super) struct Work {
     is_measured: bool,
 }
 
-/// The rates of the strategies, in calls per second.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rates<'r> {
-    /// In the pilot; empty without one.
-    pub(super) pilot: &'r [f64],
-    /// The common one, if that part is measured.
-    pub(super) common: Option<f64>,
-    /// Calls of every strategy at saturation.
-    pub(super) saturation: &'r [u64],
-}
-
 impl Work {
-    /// From the plan of a round, and the seconds that loading took every strategy in the pilot.
-    pub(super) fn new(plan: &RoundPlan, rates: Rates<'_>, load: &[f64]) -> Work {
+    /// From the plan of a round. `common` is the common rate in calls per second, if that part is measured; the others are of every
+    /// strategy: its rate in the pilot (nothing without one), its calls at saturation, and the seconds that loading took in the pilot.
+    pub(super) fn new(plan: &RoundPlan, common: Option<f64>, pilot: &[f64], saturation: &[u64], load: &[f64]) -> Work {
         // Without a pilot, weights: the automatic common rate is half of the slowest strategy's.
-        let usual = rates.common.map_or(1.0, |rate| rate * 2.0);
+        let usual = common.map_or(1.0, |rate| rate * 2.0);
         let task = |arm: usize, saturation: u64| {
-            let rate = rates.pilot.get(arm).copied().filter(|rate| *rate > 0.0).unwrap_or(usual);
+            let rate = pilot.get(arm).copied().filter(|rate| *rate > 0.0).unwrap_or(usual);
             let time = |calls: u64| calls as f64 / rate;
             let at_rate = plan.rate.map(|part| part.seconds.unwrap_or_else(|| time(part.calls)));
             let phases = [
@@ -57,8 +47,8 @@ impl Work {
             let planned = phases.into_iter().filter_map(|(phase, seconds)| Some((phase, seconds?)));
             planned.map(move |(phase, seconds)| Task { arm, phase, seconds, done: 0.0 }).collect::<Vec<_>>()
         };
-        let tasks = rates.saturation.iter().enumerate().flat_map(|(arm, calls)| task(arm, *calls)).collect();
-        Work { tasks, is_measured: !rates.pilot.is_empty() }
+        let tasks = saturation.iter().enumerate().flat_map(|(arm, calls)| task(arm, *calls)).collect();
+        Work { tasks, is_measured: !pilot.is_empty() }
     }
 
     /// A strategy has done this share of a phase.
@@ -79,14 +69,9 @@ impl Work {
         if seconds > 0.0 { seconds } else { 1.0 }
     }
 
-    /// The share (0 to 1) of this round that is done.
-    pub(super) fn share(&self) -> f64 {
-        self.tasks.iter().map(|task| task.seconds * task.done).sum::<f64>() / self.round()
-    }
-
-    /// The share (0 to 1) of a part in this round that all strategies have done.
-    pub(super) fn share_of(&self, phase: RunPhase) -> f64 {
-        let tasks = || self.tasks.iter().filter(|task| task.phase == phase);
+    /// The share (0 to 1) of this round, or of a part of it, that all strategies have done.
+    pub(super) fn share(&self, phase: Option<RunPhase>) -> f64 {
+        let tasks = || self.tasks.iter().filter(|task| phase.is_none_or(|phase| task.phase == phase));
         let seconds: f64 = tasks().map(|task| task.seconds).sum();
         if seconds > 0.0 { tasks().map(|task| task.seconds * task.done).sum::<f64>() / seconds } else { 0.0 }
     }
@@ -94,7 +79,7 @@ impl Work {
     /// The time that `rounds` rounds need after `finished` of them and a share of the next have taken `elapsed`; `None` as long
     /// as nothing is known.
     pub(super) fn left(&self, rounds: u64, finished: u64, elapsed: Duration) -> Option<Duration> {
-        let done = finished as f64 + self.share();
+        let done = finished as f64 + self.share(None);
         let plan = if self.is_measured { PLAN } else { 0.0 };
         if !self.is_measured && finished == 0 {
             return None;
@@ -123,7 +108,7 @@ mod tests {
 
     /// Two strategies, of 100 and 200 calls per second: 19 and 16.5 s per round, and 1 s each to load.
     fn work(pilot: &[f64]) -> Work {
-        Work::new(&plan(), Rates { pilot, common: Some(50.0), saturation: &[400, 400] }, &[1.0, 1.0])
+        Work::new(&plan(), Some(50.0), pilot, &[400, 400], &[1.0, 1.0])
     }
 
     #[test]
@@ -139,11 +124,11 @@ mod tests {
         for arm in [0, 1] {
             work.set(arm, RunPhase::Measure(Part::Rate), 0.5);
         }
-        assert_eq!((work.share(), work.share_of(RunPhase::Measure(Part::Rate))), (10.0 / 32.5, 0.5));
+        assert_eq!((work.share(None), work.share(Some(RunPhase::Measure(Part::Rate)))), (10.0 / 32.5, 0.5));
         let early = work.left(4, 0, SECOND * 20).unwrap();
         assert!(early > SECOND * 150 && early < SECOND * 240, "twice as slow as planned: {early:?}");
         work.end_round();
-        assert_eq!(work.share(), 0.0);
+        assert_eq!(work.share(None), 0.0);
         let late = work.left(101, 100, SECOND * 6_500).unwrap();
         assert!((late.as_secs_f64() - 65.0).abs() < 0.1, "{late:?}");
         assert_eq!(work.left(4, 4, SECOND * 260), Some(Duration::ZERO));
@@ -153,7 +138,7 @@ mod tests {
     fn without_a_pilot_nothing_is_known_before_the_first_round_is_complete() {
         let mut work = work(&[]);
         work.set(0, RunPhase::WarmUp, 1.0);
-        assert!(work.share() > 0.0);
+        assert!(work.share(None) > 0.0);
         assert_eq!(work.left(4, 0, SECOND * 3), None);
         work.end_round();
         assert_eq!(work.left(4, 1, SECOND * 10), Some(SECOND * 30));

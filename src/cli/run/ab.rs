@@ -8,19 +8,18 @@ use std::path::{Path, PathBuf};
 use crate::campaign::{EarlyEnd, Interleaving, Point, Rounds, carry_out};
 use crate::cli::argument::ConnectionString;
 use crate::cli::compare::compare_in_turns;
-use crate::cli::exit::{CliError, Exit};
-use crate::cli::output;
 use crate::cli::progress::Progress;
 use crate::cli::scenario::prepare;
 use crate::cli::server::ServerChoice;
 use crate::cli::session::on_main_thread;
+use crate::cli::{CliError, Exit, output};
 use crate::engine::StopFlag;
 use crate::report::NamedRun;
-use crate::results;
+use crate::results::{self, Status};
 use crate::server::client::MongoTarget;
 use crate::stats::MINIMUM_ROUNDS;
 
-use super::conclude::{conclude, give_up};
+use super::conclude::conclude;
 use super::job::{JobServers, PointSetup, ServerJob, on_servers};
 use super::{Invocation, RunArguments, check_threads, threshold};
 
@@ -40,16 +39,15 @@ pub fn run(arguments: &RunArguments, uris: [ConnectionString; 2]) -> Result<Exit
             settings.rounds
         )));
     }
-    let scenario = arguments.scenario.as_deref().unwrap_or_default();
-    let chosen = arguments.subject.choice(settings.seed, true);
-    let ready = prepare(scenario, &chosen)?;
+    let chosen = arguments.study.subject.choice(settings.seed, true);
+    let ready = prepare(arguments.study.scenario(), &chosen)?;
     threshold::check(&arguments.measurement.threshold, &ready.plan)?;
     let invocations = [Invocation::now(), Invocation::now()];
     let folder = invocations[0].folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
     let folders = ["a", "b"].map(|name| folder.join(name));
     let _parts = folders.iter().map(|folder| results::create_folder(folder)).collect::<Result<Vec<_>, _>>()?;
-    let [a, b] = uris.map(|uri| arguments.server.user_server(uri, "--ab"));
+    let [a, b] = uris.map(|uri| arguments.study.server.user_server(uri, "--ab"));
     let quit = a.quit_error(&format!("complete rounds are in {}", folder.display()));
     let point = PointSetup::new(ready, chosen, settings, folders[0].clone());
     let pair = Pair { arguments, invocations, folders };
@@ -87,15 +85,14 @@ impl Pair<'_> {
     }
 
     fn job<'j>(&self, place: usize, point: PointSetup, announce: &'j dyn Fn(&str)) -> ServerJob<'j> {
-        let RunArguments { server, no_verify, .. } = self.arguments;
-        let job = ServerJob::new(vec![point], &self.invocations[place], &server.databases, !no_verify);
-        ServerJob { announce, ..job }
+        let invocation = self.invocations[place].clone();
+        ServerJob { announce, ..ServerJob::new(vec![point], invocation, &self.arguments.study) }
     }
 
     async fn measure(&self, setups: [PointSetup; 2], servers: [JobServers<'_>; 2]) -> Result<Exit, CliError> {
         let mut all = Vec::new();
         for (place, (setup, servers)) in setups.into_iter().zip(&servers).enumerate() {
-            for mut begun in servers.begin_all(vec![setup], &self.invocations[place])? {
+            for mut begun in servers.begin_all(vec![setup])? {
                 begun.record.turns_with = Some(self.invocations[1 - place].id.clone());
                 all.push((begun, Progress::named(NAMES[place])));
             }
@@ -105,7 +102,7 @@ impl Pair<'_> {
         let points =
             points.map(|(((begun, _), observer), servers)| servers.point(begun, observer, self.arguments.keep));
         let points = points.collect();
-        let mut rounds = Rounds::new(points, Interleaving::InStep, &|_| Ok(()));
+        let mut rounds = Rounds { points, at: 0, interleaving: Interleaving::InStep, save_together: &|_| Ok(()) };
         // Servers of the user's end without docshape's knowledge.
         let result = carry_out(&mut rounds, std::future::pending(), &output::line).await;
         let at = rounds.at;
@@ -124,9 +121,10 @@ impl Pair<'_> {
         for (place, (mut point, folder)) in points.into_iter().zip(&self.folders).enumerate() {
             let end = if is_whole || place == at {
                 let concluded = conclude(&mut point, result.take_if(|_| !is_whole).unwrap_or(Ok(())), folder, None);
-                concluded.map(|concluded| exits.push(concluded.exit))
+                concluded.map(|(exit, _)| exits.push(exit))
             } else {
-                give_up(&mut point).map_err(CliError::from)
+                let ended = point.end(Status::Failed("the run on the other server ended early".to_owned()));
+                ended.map_err(CliError::from)
             };
             let of_server = |error: CliError| error.with(&format!("this was server {}", NAMES[place]));
             first_error = first_error.or(end.err().map(of_server));

@@ -14,23 +14,41 @@ use crate::results::{Arrivals, CLIENTS_AT_RATE, LoadModel, Part, Preset, RunSett
 use crate::scenario::quantity::{Rate, percent, rate, round_trip_time, whole};
 use crate::stats::Threshold;
 
-/// `run`.
+/// What is measured and where: what `run` and every study take.
 #[derive(Debug, Clone, Args)]
-pub struct RunArguments {
+pub struct StudyArguments {
     /// Scenario file, or name of a built-in scenario (see `docshape list`)
     #[arg(required_unless_present = "resume")]
     pub scenario: Option<String>,
-    /// Resume the run in DIR, or the runs for claims, after the last complete rounds [default: a new run]
-    ///
-    /// Settings come from its run.json, except --compare-with, --save-run, --junit and --db-prefix: repeat these if you need them.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
-    pub resume: Option<PathBuf>,
-    /// The server to measure.
+    /// The servers to measure.
     #[command(flatten)]
     pub server: ServerArguments,
     /// The part of the scenario to measure.
     #[command(flatten)]
     pub subject: SubjectArguments,
+    /// Skip the check that all strategies return the same results
+    #[arg(long)]
+    pub no_verify: bool,
+}
+
+impl StudyArguments {
+    /// Returns the scenario; empty when a study is resumed.
+    pub fn scenario(&self) -> &str {
+        self.scenario.as_deref().unwrap_or_default()
+    }
+}
+
+/// `run`.
+#[derive(Debug, Clone, Args)]
+pub struct RunArguments {
+    /// What to measure, and where.
+    #[command(flatten)]
+    pub study: StudyArguments,
+    /// Resume the run in DIR, or the runs for claims, after the last complete rounds [default: a new run]
+    ///
+    /// Settings come from its run.json, except --compare-with, --save-run, --junit and --db-prefix: repeat these if you need them.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
+    pub resume: Option<PathBuf>,
     /// How to measure it.
     #[command(flatten)]
     pub measurement: MeasurementArguments,
@@ -58,9 +76,6 @@ pub struct RunArguments {
     /// Print the whole report instead of its first screen
     #[arg(long)]
     pub full: bool,
-    /// Skip the check that all strategies return the same results
-    #[arg(long)]
-    pub no_verify: bool,
     /// Keep the databases of the last round; requires --uri
     #[arg(long)]
     pub keep: bool,
@@ -162,60 +177,54 @@ pub struct MeasurementArguments {
 impl RunArguments {
     /// Makes the settings of a new run.
     pub fn settings(&self) -> RunSettings {
-        let given = &self.measurement;
-        let usual = RunSettings::of(given.preset);
-        RunSettings {
-            seed: given.seed,
-            load: given.load(),
-            parts: given.parts(),
-            clients: given.clients.map_or(usual.clients, |n| n as usize),
-            clients_at_rate: given.clients.map_or(CLIENTS_AT_RATE, |n| CLIENTS_AT_RATE.max(n as usize)),
-            threads: given.threads as usize,
-            rounds: given.rounds.unwrap_or(usual.rounds),
-            slices: given.slices.unwrap_or(usual.slices),
-            isolated: given.isolate.then(|| "requested with --isolate".to_owned()),
-            shared_mongod: given.shared_mongod.then(|| "requested with --shared-mongod".to_owned()),
-            same_data: given.same_data,
-            calls: given.calls,
-            rate_calls: given.calls,
-            duration: given.duration.map(|duration| duration.as_secs_f64()),
-            timeout: given.timeout.as_secs_f64(),
-            set: self.subject.set.clone(),
-            shares: self.subject.share.clone(),
-            rtt: given.rtt.as_secs_f64(),
-            cache_gb: Some(self.server.embedded.cache_gb()),
-            noise: given.noise,
-            error_budget: given.error_budget,
-            thresholds: given.threshold.iter().map(ToString::to_string).collect(),
-            ..usual
-        }
+        self.measurement.settings(&self.study)
     }
 }
 
 impl MeasurementArguments {
+    /// Makes the settings of a new run.
+    pub fn settings(&self, study: &StudyArguments) -> RunSettings {
+        let usual = RunSettings::of(self.preset);
+        RunSettings {
+            seed: self.seed,
+            load: LoadModel::Open {
+                // A rate of `auto` is 0 until the pilot has set it.
+                rate: self.rate.map_or(0.0, Rate::per_second),
+                arrivals: self.arrivals.unwrap_or_default(),
+            },
+            parts: self.parts(),
+            clients: self.clients.map_or(usual.clients, |n| n as usize),
+            clients_at_rate: self.clients.map_or(CLIENTS_AT_RATE, |n| CLIENTS_AT_RATE.max(n as usize)),
+            threads: self.threads as usize,
+            rounds: self.rounds.unwrap_or(usual.rounds),
+            slices: self.slices.unwrap_or(usual.slices),
+            isolated: self.isolate.then(|| "requested with --isolate".to_owned()),
+            shared_mongod: self.shared_mongod.then(|| "requested with --shared-mongod".to_owned()),
+            same_data: self.same_data,
+            calls: self.calls,
+            rate_calls: self.calls,
+            duration: self.duration.map(|duration| duration.as_secs_f64()),
+            timeout: self.timeout.as_secs_f64(),
+            set: study.subject.set.clone(),
+            shares: study.subject.share.clone(),
+            rtt: self.rtt.as_secs_f64(),
+            cache_gb: Some(study.server.embedded.cache_gb()),
+            noise: self.noise,
+            error_budget: self.error_budget,
+            thresholds: self.threshold.iter().map(ToString::to_string).collect(),
+            ..usual
+        }
+    }
+
     /// Rejects options of a part that is not measured.
     ///
     /// # Errors
     /// When the common rate is set and left out.
     pub fn check_parts(&self) -> Result<(), CliError> {
-        let given = [("rate", self.rate.is_some()), ("arrivals", self.arrivals.is_some())];
-        match given.into_iter().find(|(_, is_given)| *is_given) {
-            Some((name, _)) if !self.parts().contains(&Part::Rate) => {
-                Err(CliError::usage(format!("--{name} needs the common rate: add `rate` to --only, or omit --{name}")))
-            }
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    /// Whether only a smoke test is asked for, which has one round.
-    pub fn is_smoke(&self) -> bool {
-        self.preset == Preset::Smoke
-    }
-
-    /// Returns the common rate. A rate of `auto` is 0 until the pilot has set it.
-    fn load(&self) -> LoadModel {
-        let rate = self.rate.map_or(0.0, Rate::per_second);
-        LoadModel::Open { rate, arrivals: self.arrivals.unwrap_or_default() }
+        let given = self.rate.map(|_| "rate").or(self.arrivals.map(|_| "arrivals"));
+        given.filter(|_| !self.parts().contains(&Part::Rate)).map_or(Ok(()), |name| {
+            Err(CliError::usage(format!("--{name} needs the common rate: add `rate` to --only, or omit --{name}")))
+        })
     }
 
     /// Returns the parts to measure, in their order.

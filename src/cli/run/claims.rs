@@ -3,21 +3,19 @@
 //! Claims that need the same mix, clients and parameters share a run, of the strategies that they name and the parts that
 //! decide them.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::campaign::{Interleaving, Point, Rounds, carry_out};
 use crate::cli::argument::SubjectArguments;
-use crate::cli::exit::{CliError, Exit};
-use crate::cli::output;
 use crate::cli::report::terminal;
 use crate::cli::scenario::{Ready, prepare};
 use crate::cli::server::ServerChoice;
+use crate::cli::{CliError, Exit, output};
 use crate::compile::{ClaimTerm, claim_term};
 use crate::record::Part;
 use crate::report::Report;
 use crate::results::{
-    self, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, ResultsError, RunRecord, Status, StudyKind,
+    self, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RunRecord, Status, StudyKind,
 };
 use crate::scenario::{ClaimDefinition, ClaimSubject, Scenario, StrategyDefinition, nearest};
 use crate::server::client::MongoTarget;
@@ -27,7 +25,7 @@ use super::conclude::conclude;
 use super::job::{JobServers, PointSetup, ServerJob};
 use super::record::sha256;
 use super::resume::{complete, end, server};
-use super::{Invocation, RunArguments, check_threads};
+use super::{Invocation, RunArguments, StudyArguments, check_threads};
 
 /// Measures what the claims with these ids need, by default all; prints their verdicts and writes them to `claims.json`.
 ///
@@ -35,13 +33,13 @@ use super::{Invocation, RunArguments, check_threads};
 /// When the scenario or server cannot be used, or a run fails.
 pub fn run(arguments: &RunArguments, ids: &[String]) -> Result<Exit, CliError> {
     arguments.measurement.check_parts()?;
-    let scenario = arguments.scenario.as_deref().unwrap_or_default();
-    let ready = prepare(scenario, &arguments.subject.choice(arguments.settings().seed, false))?;
+    let study = &arguments.study;
+    let ready = prepare(study.scenario(), &study.subject.choice(arguments.measurement.seed, false))?;
     let claims = chosen(&ready.scenario, ids)?;
     let groups = ClaimGroup::all(&ready, &claims, arguments);
     let runs: Vec<RunArguments> = groups.iter().map(|group| group.arguments(arguments)).collect();
     runs.iter().try_for_each(|run| check_threads(&run.settings()))?;
-    let choice = arguments.server.choice()?;
+    let choice = study.server.choice()?;
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
@@ -49,13 +47,14 @@ pub fn run(arguments: &RunArguments, ids: &[String]) -> Result<Exit, CliError> {
     let mut points = Vec::new();
     for (group, run) in groups.iter().zip(runs) {
         output::line(&group.describe());
-        let chosen = run.subject.choice(arguments.measurement.seed, true);
-        let point = PointSetup::new(prepare(scenario, &chosen)?, chosen, run.settings(), folder.join(&group.folder));
+        let chosen = run.study.subject.choice(arguments.measurement.seed, true);
+        let ready = prepare(study.scenario(), &chosen)?;
+        let point = PointSetup::new(ready, chosen, run.settings(), folder.join(&group.record.folder));
         points.push(PointSetup { claims: Some(group.ids()), ..point });
-        record.runs.push(group.record());
+        record.runs.push(group.record.clone());
     }
     let order = claims.iter().map(|claim| claim.id.value.clone()).collect();
-    Claims { arguments, record, folder, invocation, order, failed: None }.on_servers(points, choice)
+    Claims { record, folder, order, failed: None }.on_servers(points, choice, study, invocation)
 }
 
 /// Goes on with the runs in a folder.
@@ -81,29 +80,31 @@ pub fn resume(arguments: &RunArguments, folder: &Path) -> Result<Exit, CliError>
         return Err(CliError::usage(format!("{} names no run that can be resumed: measure again", folder.display())));
     };
     let order = first.ready.scenario.claims.iter().map(|claim| claim.id.value.clone()).collect();
-    let choice = server(&arguments.server, run)?;
-    let (folder, invocation) = (folder.to_owned(), Invocation::now());
-    Claims { arguments, record, folder, invocation, order, failed: None }.on_servers(points, choice)
+    let choice = server(&arguments.study.server, run)?;
+    let claims = Claims { record, folder: folder.to_owned(), order, failed: None };
+    claims.on_servers(points, choice, &arguments.study, Invocation::now())
 }
 
 /// The runs for some claims.
-struct Claims<'c> {
-    arguments: &'c RunArguments,
+struct Claims {
     record: ClaimsRecord,
     folder: PathBuf,
-    invocation: Invocation,
     /// The ids of the claims in the order of the scenario.
     order: Vec<String>,
     /// Why the first run that failed did so.
     failed: Option<CliError>,
 }
 
-impl Claims<'_> {
-    fn on_servers(mut self, points: Vec<PointSetup>, choice: ServerChoice) -> Result<Exit, CliError> {
-        let RunArguments { server, no_verify, .. } = self.arguments;
+impl Claims {
+    fn on_servers(
+        mut self,
+        points: Vec<PointSetup>,
+        choice: ServerChoice,
+        study: &StudyArguments,
+        invocation: Invocation,
+    ) -> Result<Exit, CliError> {
         let folder = self.folder.clone();
-        let job = ServerJob::new(points, &self.invocation, &server.databases, !no_verify);
-        let job = ServerJob { are_apart: true, ..job };
+        let job = ServerJob { are_apart: true, ..ServerJob::new(points, invocation, study) };
         let measure = async |points: Vec<PointSetup>, servers: JobServers<'_>| self.measure(points, &servers).await;
         job.run(choice, ("rounds", &folder), measure)
     }
@@ -113,11 +114,19 @@ impl Claims<'_> {
         for PointSetup { error, folder, .. } in failed {
             self.fail(&folder, error.unwrap_or_else(|| CliError::failure("")));
         }
-        let all = servers.begin_all(setups, &self.invocation)?;
+        let all = servers.begin_all(setups)?;
         let points = all.iter().map(|begun| servers.point(begun, &begun.log, false)).collect();
         let (begun, folder) = (self.record.clone(), self.folder.clone());
-        let save = |points: &[Point<'_, MongoTarget, MongoTarget>]| progress(&begun, points, &folder);
-        let mut rounds = Rounds::new(points, Interleaving::Apart, &save);
+        // How many rounds are complete.
+        let save = |points: &[Point<'_, MongoTarget, MongoTarget>]| {
+            let mut record = begun.clone();
+            for run in &mut record.runs {
+                let point = points.iter().find(|point| point.folder().ends_with(&run.folder));
+                run.rounds = point.map_or(run.rounds, |point| point.saved as u64);
+            }
+            results::save_document(&record, &folder)
+        };
+        let mut rounds = Rounds { points, at: 0, interleaving: Interleaving::Apart, save_together: &save };
         let result = carry_out(&mut rounds, servers.servers.ended(), &output::line).await;
         let (points, folder) = (rounds.points, self.folder.clone());
         let rounds = points.iter().map(|point| point.saved).sum();
@@ -144,7 +153,7 @@ impl Claims<'_> {
             let (is_whole, error) = (point.is_whole(), point.error.take());
             if is_whole || error.is_some() {
                 match conclude(&mut point, error.map_or(Ok(()), Err), &folder, None) {
-                    Ok(concluded) if exit == Exit::Success => exit = concluded.exit,
+                    Ok((of_run, _)) if exit == Exit::Success => exit = of_run,
                     Ok(_) => {}
                     Err(error) => self.fail(&folder, error),
                 }
@@ -182,20 +191,6 @@ impl Claims<'_> {
     }
 }
 
-/// Saves how many rounds are complete.
-fn progress(
-    begun: &ClaimsRecord,
-    points: &[Point<'_, MongoTarget, MongoTarget>],
-    folder: &Path,
-) -> Result<(), ResultsError> {
-    let mut record = begun.clone();
-    for point in points {
-        let runs = record.runs.iter_mut().filter(|run| point.folder().ends_with(&run.folder));
-        runs.for_each(|run| run.rounds = point.saved as u64);
-    }
-    results::save_document(&record, folder)
-}
-
 /// The record before the first run.
 fn begin(ready: &Ready, arguments: &RunArguments, invocation: &Invocation) -> ClaimsRecord {
     ClaimsRecord {
@@ -230,99 +225,81 @@ fn chosen<'s>(scenario: &'s Scenario, ids: &[String]) -> Result<Vec<&'s ClaimDef
     Ok(scenario.claims.iter().filter(is_chosen).collect())
 }
 
-/// What a run has to be like to decide a claim.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct ClaimSettings {
-    mix: String,
-    clients: u64,
-    set: Vec<(String, String)>,
-}
-
 /// Claims that one run decides.
 struct ClaimGroup<'s> {
-    folder: String,
-    settings: ClaimSettings,
+    /// What `claims.json` says of its run before the first round.
+    record: ClaimsRunRecord,
     claims: Vec<&'s ClaimDefinition>,
-    /// The baseline first.
-    strategies: Vec<String>,
     parts: Vec<Part>,
 }
 
 impl<'s> ClaimGroup<'s> {
     /// The groups, in the order of their first claims.
-    fn all(ready: &'s Ready, claims: &[&'s ClaimDefinition], arguments: &RunArguments) -> Vec<ClaimGroup<'s>> {
+    fn all(ready: &Ready, claims: &[&'s ClaimDefinition], arguments: &RunArguments) -> Vec<ClaimGroup<'s>> {
         let usual = arguments.settings().clients as u64;
-        let mut groups: BTreeMap<ClaimSettings, (usize, Vec<&ClaimDefinition>)> = BTreeMap::new();
-        for (place, claim) in claims.iter().enumerate() {
+        let mut groups: Vec<ClaimGroup> = Vec::new();
+        for &claim in claims {
             let SubjectArguments { mut set, mix, .. } = SubjectArguments::defined(&claim.run);
             set.sort();
             let mix = mix.unwrap_or_else(|| ready.plan.mix.name.clone());
-            let settings = ClaimSettings { mix, clients: claim.clients.map_or(usual, u64::from), set };
-            groups.entry(settings).or_insert_with(|| (place, Vec::new())).1.push(claim);
+            let clients = claim.clients.map_or(usual, u64::from);
+            let is_like = |run: &ClaimsRunRecord| run.mix == mix && run.clients == clients && run.set == set;
+            match groups.iter_mut().find(|group| is_like(&group.record)) {
+                Some(group) => group.claims.push(claim),
+                None => groups.push(ClaimGroup {
+                    record: ClaimsRunRecord {
+                        folder: format!("{}-{mix}", groups.len() + 1),
+                        mix,
+                        clients,
+                        set,
+                        parameters: Vec::new(),
+                        strategies: Vec::new(),
+                        parts: Vec::new(),
+                        rounds: 0,
+                        error: None,
+                    },
+                    claims: vec![claim],
+                    parts: Vec::new(),
+                }),
+            }
         }
-        let mut groups: Vec<_> = groups.into_iter().collect();
-        groups.sort_by_key(|(_, (first, _))| *first);
-        let numbered = groups.into_iter().enumerate();
-        numbered.map(|(place, (settings, (_, claims)))| Self::new(ready, place + 1, settings, claims)).collect()
+        groups.iter_mut().for_each(|group| group.complete(ready));
+        groups
     }
 
-    fn new(ready: &Ready, number: usize, settings: ClaimSettings, claims: Vec<&'s ClaimDefinition>) -> ClaimGroup<'s> {
-        let named: Vec<String> = claims.iter().flat_map(|claim| strategies_of(ready, claim)).collect();
-        let is_needed = |part: &Part| claims.iter().any(|claim| needed(&claim.subject.value) == *part);
-        ClaimGroup {
-            folder: format!("{number}-{}", settings.mix),
-            strategies: with_baseline(&ready.scenario, &named),
-            parts: Part::ALL.into_iter().filter(is_needed).collect(),
-            settings,
-            claims,
-        }
+    /// Says which strategies and parts its claims need.
+    fn complete(&mut self, ready: &Ready) {
+        let named: Vec<String> = self.claims.iter().flat_map(|claim| strategies_of(ready, claim)).collect();
+        let is_needed = |part: &Part| self.claims.iter().any(|claim| needed(&claim.subject.value) == *part);
+        self.parts = Part::ALL.into_iter().filter(is_needed).collect();
+        self.record.parts = self.parts.iter().map(|part| part.name().to_owned()).collect();
+        self.record.strategies = with_baseline(&ready.scenario, &named);
     }
 
     fn ids(&self) -> Vec<String> {
         self.claims.iter().map(|claim| claim.id.value.clone()).collect()
     }
 
-    fn parts(&self) -> Vec<String> {
-        self.parts.iter().map(|part| part.name().to_owned()).collect()
-    }
-
     fn describe(&self) -> String {
-        let ClaimSettings { mix, clients, set } = &self.settings;
+        let ClaimsRunRecord { folder, mix, clients, set, strategies, parts, .. } = &self.record;
         let set: String = set.iter().map(|(name, value)| format!(", {name}={value}")).collect();
         format!(
-            "{}: claims {} in mix {mix}, {clients} clients{set}; strategies {}; parts {}",
-            self.folder,
+            "{folder}: claims {} in mix {mix}, {clients} clients{set}; strategies {}; parts {}",
             self.ids().join(", "),
-            self.strategies.join(", "),
-            self.parts().join(", ")
+            strategies.join(", "),
+            parts.join(", ")
         )
     }
 
     /// The arguments of its run.
     fn arguments(&self, given: &RunArguments) -> RunArguments {
         let mut run = RunArguments { claims: None, ..given.clone() };
-        let ClaimSettings { mix, set, .. } = self.settings.clone();
-        let needed =
-            SubjectArguments { mix: Some(mix), set, strategies: self.strategies.clone(), ..Default::default() };
-        run.subject = needed.over(run.subject);
+        let ClaimsRunRecord { mix, set, strategies, .. } = self.record.clone();
+        let needed = SubjectArguments { mix: Some(mix), set, strategies, ..Default::default() };
+        run.study.subject = needed.over(run.study.subject);
         run.measurement.only.clone_from(&self.parts);
-        run.measurement.clients = Some(self.settings.clients);
+        run.measurement.clients = Some(self.record.clients);
         run
-    }
-
-    /// What `claims.json` says of its run before the first round.
-    fn record(&self) -> ClaimsRunRecord {
-        ClaimsRunRecord {
-            folder: self.folder.clone(),
-            mix: self.settings.mix.clone(),
-            clients: self.settings.clients,
-            set: self.settings.set.clone(),
-            parameters: Vec::new(),
-            strategies: self.strategies.clone(),
-            parts: self.parts(),
-            rounds: 0,
-            error: None,
-        }
     }
 }
 
@@ -403,14 +380,14 @@ mod tests {
             ]
         );
         let run = &groups[1].1;
-        let set: Vec<&str> = run.subject.set.iter().map(|(_, value)| value.as_str()).collect();
+        let set: Vec<&str> = run.study.subject.set.iter().map(|(_, value)| value.as_str()).collect();
         assert_eq!((set, run.measurement.only.as_slice()), (vec!["7", "9", "500"], &[Part::Own][..]));
         assert_eq!((run.measurement.preset, run.claims.as_ref()), (results::Preset::Full, None));
     }
 
     #[test]
     fn unsafe_strategies_run_with_a_baseline() {
-        let strategies = |line: &str| groups(&[line])[0].1.subject.strategies.join(" ");
+        let strategies = |line: &str| groups(&[line])[0].1.study.subject.strategies.join(" ");
         assert_eq!(strategies("--claims=lost"), "increment overwrite");
         assert_eq!(strategies("--claims=twice"), "increment read_first");
         assert_eq!(strategies("--claims=one-trip"), "increment");

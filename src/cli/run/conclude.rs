@@ -5,22 +5,13 @@ use std::path::Path;
 use crate::campaign::{EarlyEnd, Point, status};
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::report::{write_files, written};
-use crate::engine::RunError;
 use crate::report::{Junit, Report};
-use crate::results::{self, ResultsError, RunRecord, Status, StudyKind};
+use crate::results::{self, RunRecord, StudyKind};
 use crate::server::Target;
 
 use super::resume::with_finished;
 
-/// A run that has ended.
-pub struct Concluded {
-    /// How the command ends.
-    pub exit: Exit,
-    /// What is known of the run.
-    pub report: Report,
-}
-
-/// Writes the status and the reports of a run.
+/// Writes the status and the reports of a run. Returns how the command ends, and what is known of the run.
 ///
 /// # Errors
 /// What ended the run early, else what could not be written.
@@ -29,18 +20,22 @@ pub fn conclude<T: Target, G: Target + 'static>(
     result: Result<(), EarlyEnd>,
     folder: &Path,
     junit: Option<&Path>,
-) -> Result<Concluded, CliError> {
+) -> Result<(Exit, Report), CliError> {
     let end = |error: CliError, saved: usize| with_finished(error, StudyKind::Run, folder, (saved, "round"));
-    let early = match save_status(point, result) {
-        Ok(early) => early,
+    let status = status(&result);
+    let early = match result {
         // Nothing more can be written.
-        Err(error) => return Err(end(error, point.saved)),
+        Err(EarlyEnd::Write(error)) => return Err(end(error.into(), point.saved)),
+        result => result.err().map(CliError::from),
     };
+    if let Err(unwritten) = point.end(status) {
+        return Err(end(early.unwrap_or_else(|| unwritten.into()), point.saved));
+    }
     let record = &point.record;
     let others = results::other_mixes(folder, record);
     let report = Report::among(record, &others).in_folder(&folder.display().to_string()).with_files();
     let unwritten = write_reports(record, &report, folder).err().or_else(|| write_junit(&report, junit).err());
-    if let Some(error) = early.map(CliError::from).or(unwritten) {
+    if let Some(error) = early.or(unwritten) {
         return Err(end(error, point.saved));
     }
     let exit = match (report.is_invalid(), report.has_failed_thresholds()) {
@@ -48,35 +43,7 @@ pub fn conclude<T: Target, G: Target + 'static>(
         (false, true) => Exit::CheckFailed,
         (false, false) => Exit::Success,
     };
-    Ok(Concluded { exit, report })
-}
-
-/// Saves how a run ended. Returns what ended it early.
-///
-/// # Errors
-/// When it cannot be written, now or before.
-fn save_status<T: Target, G: Target + 'static>(
-    point: &mut Point<'_, T, G>,
-    result: Result<(), EarlyEnd>,
-) -> Result<Option<RunError>, CliError> {
-    let status = status(&result);
-    let early = match result {
-        Ok(()) => None,
-        Err(EarlyEnd::Engine(error)) => Some(error),
-        Err(EarlyEnd::Write(error)) => return Err(error.into()),
-    };
-    match point.end(status) {
-        Err(unwritten) => Err(early.map_or_else(|| unwritten.into(), CliError::from)),
-        Ok(()) => Ok(early),
-    }
-}
-
-/// Saves a run that ends because the one it takes turns with has ended early.
-///
-/// # Errors
-/// When it cannot be written.
-pub fn give_up<T: Target, G: Target + 'static>(point: &mut Point<'_, T, G>) -> Result<(), ResultsError> {
-    point.end(Status::Failed("the run on the other server ended early".to_owned()))
+    Ok((exit, report))
 }
 
 /// Writes the JUnit file, if requested.

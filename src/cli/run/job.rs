@@ -1,12 +1,12 @@
 //! Points on servers: each strategy on a server of its own if memory allows, else all on one. The strategies are checked before.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use tokio::time::Instant;
 
-use crate::campaign::{LogWriter, Point, continue_record, started};
-use crate::cli::argument::DatabaseArguments;
+use crate::campaign::{LogWriter, Point, started};
 use crate::cli::exit::{CliError, Exit, write_error};
 use crate::cli::reservation::databases;
 use crate::cli::scenario::Ready;
@@ -25,9 +25,11 @@ use crate::server::embedded::Checkpoints;
 use crate::server::namespace::Namespace;
 use crate::server::turns::EmbeddedServers;
 
+use super::StudyArguments;
 use super::invocation::Invocation;
 use super::placement::Placement;
 use super::record;
+use super::resume::{choice, continue_record, ready};
 
 /// A point before it is measured: a scenario under some conditions.
 pub struct PointSetup {
@@ -45,6 +47,8 @@ pub struct PointSetup {
     pub claims: Option<Vec<String>>,
     /// Its record so far, when it is resumed.
     pub resumed: Option<RunRecord>,
+    /// The last step that an earlier process has finished, such as `round 3`.
+    pub finished: String,
     /// What the check of its strategies found; `None` when it was left out.
     pub verification: Option<Verification>,
     /// Why it cannot be measured.
@@ -55,7 +59,8 @@ impl PointSetup {
     /// A new point.
     pub fn new(ready: Ready, choice: Choice, settings: RunSettings, folder: PathBuf) -> PointSetup {
         let (cache, claims, resumed, verification, error) = (None, None, None, None, None);
-        PointSetup { ready, choice, settings, folder, cache, claims, resumed, verification, error }
+        let finished = String::new();
+        PointSetup { ready, choice, settings, folder, cache, claims, resumed, finished, verification, error }
     }
 
     /// A point that goes on after what its record has.
@@ -63,9 +68,9 @@ impl PointSetup {
     /// # Errors
     /// When another build wrote the record.
     pub fn resumed(record: RunRecord, folder: PathBuf) -> Result<PointSetup, CliError> {
-        let ready = super::resume::ready(&record, &folder)?;
-        let (choice, settings) = (super::resume::choice(&record), record.settings.clone());
-        Ok(PointSetup { resumed: Some(record), ..PointSetup::new(ready, choice, settings, folder) })
+        let (ready, choice, settings) = (ready(&record, &folder)?, choice(&record), record.settings.clone());
+        let finished = format!("round {}", record.complete_rounds());
+        Ok(PointSetup { resumed: Some(record), finished, ..PointSetup::new(ready, choice, settings, folder) })
     }
 }
 
@@ -73,6 +78,8 @@ impl PointSetup {
 pub struct ServerJob<'j> {
     /// The points, of one scenario.
     pub points: Vec<PointSetup>,
+    /// The invocation that measures them.
+    pub invocation: Invocation,
     /// Their databases.
     pub namespace: Namespace,
     /// Whether the strategies are checked first, unless they were in an earlier part.
@@ -105,6 +112,7 @@ pub struct JobServers<'r> {
     pub warnings: Vec<String>,
     /// Set when the user wants to stop.
     pub stop: StopFlag,
+    invocation: Invocation,
     namespace: Namespace,
     started: Instant,
 }
@@ -115,11 +123,11 @@ fn is_compared(plan: &Plan) -> bool {
 }
 
 impl<'r> JobServers<'r> {
-    /// Returns the record of a point before its next step; `finished` is the last one of an earlier part, such as `round 3`.
+    /// Returns the record of a point before its next step.
     ///
     /// # Errors
     /// When what is to come would not be like what was before.
-    pub fn begin(&self, point: &PointSetup, invocation: &Invocation, finished: &str) -> Result<RunRecord, CliError> {
+    pub fn begin(&self, point: &PointSetup) -> Result<RunRecord, CliError> {
         let (mut settings, mut server) = (point.settings.clone(), self.server.clone());
         if let Some(bytes) = point.cache {
             settings.cache_gb = Some(bytes / 1e9);
@@ -128,11 +136,11 @@ impl<'r> JobServers<'r> {
         let mut head = RunRecord {
             verification: point.verification.clone(),
             warnings: self.warnings.clone(),
-            ..record::begin(settings, &point.ready, server, invocation)
+            ..record::begin(settings, &point.ready, server, &self.invocation)
         };
         head.claims.retain(|claim| point.claims.as_ref().is_none_or(|ids| ids.contains(&claim.id)));
         let Some(record) = &point.resumed else { return Ok(head) };
-        let mut record = continue_record(record.clone(), &head, finished)?;
+        let mut record = continue_record(record.clone(), &head, &point.finished)?;
         record.settings.cache_gb = head.settings.cache_gb;
         record.settings.shared_mongod.clone_from(&head.settings.shared_mongod);
         Ok(record)
@@ -142,12 +150,15 @@ impl<'r> JobServers<'r> {
     ///
     /// # Errors
     /// As those of [`JobServers::begin`], and when a folder or a log cannot be written.
-    pub fn begin_all(&self, setups: Vec<PointSetup>, invocation: &Invocation) -> Result<Vec<BegunPoint>, CliError> {
+    pub fn begin_all(&self, setups: Vec<PointSetup>) -> Result<Vec<BegunPoint>, CliError> {
         let begin = |setup: PointSetup| {
             fs::create_dir_all(&setup.folder).map_err(|error| write_error(&setup.folder, &error))?;
-            let finished = setup.resumed.as_ref().map_or(0, RunRecord::complete_rounds);
-            let record = self.begin(&setup, invocation, &format!("round {finished}"))?;
-            let log = self.log(&setup, &record)?;
+            let record = self.begin(&setup)?;
+            let now = match &setup.resumed {
+                Some(_) => Invocation::now().started.saturating_sub(self.started.elapsed()),
+                None => started(&record),
+            };
+            let log = LogWriter::open(&setup.folder, &record, now)?;
             Ok(BegunPoint { setup, record, log })
         };
         setups.into_iter().map(begin).collect()
@@ -163,18 +174,6 @@ impl<'r> JobServers<'r> {
         let BegunPoint { setup, record, log } = begun;
         let experiment = Experiment { keep, ..self.experiment(setup, record, observer) };
         Point::new(record.clone(), experiment, log, setup.folder.clone(), setup.cache)
-    }
-
-    /// Opens the log of a point.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    fn log(&self, point: &PointSetup, record: &RunRecord) -> Result<LogWriter, CliError> {
-        let begun = match &point.resumed {
-            Some(_) => Invocation::now().started.saturating_sub(self.started.elapsed()),
-            None => started(record),
-        };
-        Ok(LogWriter::open(&point.folder, record, begun)?)
     }
 
     /// Returns what measures a point.
@@ -199,18 +198,19 @@ impl<'r> JobServers<'r> {
 
 impl<'j> ServerJob<'j> {
     /// Points of one scenario that one invocation measures, in databases that it or, when they are resumed, an earlier one owns.
-    pub fn new(
-        points: Vec<PointSetup>,
-        invocation: &Invocation,
-        databases: &DatabaseArguments,
-        is_verified: bool,
-    ) -> ServerJob<'j> {
+    pub fn new(points: Vec<PointSetup>, invocation: Invocation, study: &StudyArguments) -> ServerJob<'j> {
         let first = points.first();
         let id = first.and_then(|point| point.resumed.as_ref()).map_or(&invocation.id, |record| &record.id);
-        let namespace = databases.namespace(first.map_or("", |point| &point.ready.plan.name), id);
+        let namespace = study.server.databases.namespace(first.map_or("", |point| &point.ready.plan.name), id);
         // The flushes of a round write checkpoints; others would fall into its windows.
         let checkpoints = Checkpoints::OnlyByFsync;
-        ServerJob { points, namespace, is_verified, are_apart: false, checkpoints, announce: &output::line }
+        let (is_verified, announce) = (!study.no_verify, &output::line);
+        ServerJob { points, invocation, namespace, is_verified, are_apart: false, checkpoints, announce }
+    }
+
+    /// The folder of the first point.
+    pub fn folder(&self) -> PathBuf {
+        self.points.first().map_or_else(PathBuf::new, |point| point.folder.clone())
     }
 
     /// Measures the points on servers that end with it. Must be called on the main thread. `saved` says what is in which folder when
@@ -243,21 +243,20 @@ impl<'j> ServerJob<'j> {
     /// The names of all databases.
     fn databases(&self) -> Vec<String> {
         let names = self.points.iter().flat_map(|point| databases(&self.namespace, &point.ready.plan));
-        let mut names: Vec<String> = names.collect();
-        names.sort();
-        names.dedup();
-        names
+        names.collect::<BTreeSet<String>>().into_iter().collect()
     }
 
     /// Decides where the strategies are measured, which is written into all settings. Says what the user should know.
     fn place(&mut self, choice: ServerChoice) -> Result<(Placement, Vec<String>), CliError> {
         let (arms, choice) = (self.arms(), choice.with_checkpoints(self.checkpoints));
         let Some(first) = self.points.first() else { return Err(CliError::usage("there is nothing to measure")) };
-        let mut settings = first.settings.clone();
-        let (placement, warning) = Placement::of(choice, arms, &mut settings);
-        for point in &mut self.points {
-            point.settings.cache_gb = settings.cache_gb;
-            point.settings.shared_mongod.clone_from(&settings.shared_mongod);
+        let (placement, warning) = Placement::of(choice, arms, first.settings.shared_mongod.is_some());
+        for RunSettings { cache_gb, shared_mongod, .. } in self.points.iter_mut().map(|point| &mut point.settings) {
+            match &placement {
+                Placement::PerStrategy(options) => *cache_gb = Some(options.cache_gb),
+                Placement::Shared(_) if warning.is_some() => shared_mongod.clone_from(&warning),
+                Placement::Shared(_) => {}
+            }
         }
         warning.iter().for_each(|warning| output::line(warning));
         Ok((placement, warning.into_iter().collect()))
@@ -322,7 +321,7 @@ pub async fn on_servers(
 ) -> Result<Exit, CliError> {
     let (placement, mut warnings) = job.place(choice)?;
     let (clients, threads) = job.clients();
-    let namespace = job.namespace.clone();
+    let (invocation, namespace) = (job.invocation.clone(), job.namespace.clone());
     match placement {
         Placement::Shared(choice) => {
             if matches!(choice, ServerChoice::Embedded(_)) {
@@ -337,9 +336,9 @@ pub async fn on_servers(
                     let servers = Servers::Shared { target: &session.target, load_threads: &load_threads };
                     let (server, stop, started) = (session.record(), session.stop.clone(), Instant::now());
                     let namespace = namespace.clone();
+                    let servers = JobServers { servers, server, warnings, stop, invocation, namespace, started };
                     // Boxed, since a job may be done within another one.
-                    Box::pin(measure(job.points, JobServers { servers, server, warnings, stop, namespace, started }))
-                        .await
+                    Box::pin(measure(job.points, servers)).await
                 };
                 session.with_databases(&namespace, &names, measure).await
             };
@@ -368,7 +367,8 @@ pub async fn on_servers(
                 }
                 let servers = Servers::PerStrategy { servers: &servers, turns };
                 let (stop, started) = (stop.clone(), Instant::now());
-                Box::pin(measure(job.points, JobServers { servers, server, warnings, stop, namespace, started })).await
+                let servers = JobServers { servers, server, warnings, stop, invocation, namespace, started };
+                Box::pin(measure(job.points, servers)).await
             };
             Session::with_each(&options, arms, &stop, measure).await
         }

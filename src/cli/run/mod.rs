@@ -11,7 +11,7 @@ mod preset;
 pub mod record;
 pub mod resume;
 mod smoke;
-mod threshold;
+pub mod threshold;
 
 use std::path::{Path, PathBuf};
 
@@ -22,16 +22,15 @@ use crate::results::{self, Preset, RunSettings, Status, StudyKind};
 use crate::stats;
 
 use super::compare::{BaselineComparison, SavedRunArguments};
-use super::exit::{CliError, Exit};
-use super::output;
 use super::progress::Progress;
 use super::report::terminal_of_run;
 use super::scenario::prepare;
 use super::server::ServerChoice;
-pub use argument::{MeasurementArguments, RunArguments};
-use conclude::{Concluded, conclude, write_reports};
+use super::{CliError, Exit, output};
+pub use argument::{MeasurementArguments, RunArguments, StudyArguments};
+use conclude::{conclude, write_reports};
 pub use invocation::Invocation;
-use job::{JobServers, PointSetup, ServerJob};
+pub use job::{JobServers, PointSetup, ServerJob};
 use smoke::next_command;
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
@@ -52,18 +51,17 @@ fn new_run(arguments: RunArguments) -> Result<Exit, CliError> {
     let settings = arguments.settings();
     arguments.measurement.check_parts()?;
     check_threads(&settings)?;
-    let scenario = arguments.scenario.as_deref().unwrap_or_default();
-    let chosen = arguments.subject.choice(settings.seed, true);
-    let ready = prepare(scenario, &chosen)?;
+    let chosen = arguments.study.subject.choice(settings.seed, true);
+    let ready = prepare(arguments.study.scenario(), &chosen)?;
     threshold::check(&arguments.measurement.threshold, &ready.plan)?;
     let comparison = BaselineComparison::of(&arguments.saved_run, &settings, &ready.plan.name)?;
     let settings = comparison.adopt(settings);
-    let choice = arguments.server.choice()?;
+    let choice = arguments.study.server.choice()?;
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
     let point = PointSetup::new(ready, chosen, settings, folder);
-    Run { arguments, invocation, comparison, progress: Progress::start() }.on_server(point, choice)
+    on_server(&arguments, &comparison, point, choice, invocation)
 }
 
 fn resume_study(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliError> {
@@ -81,11 +79,10 @@ fn resume_study(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliErr
             "the run in {shown} took turns with one on another server, and cannot be resumed alone: measure both again with --ab"
         )));
     }
-    let choice = resume::server(&arguments.server, &record)?;
+    let choice = resume::server(&arguments.study.server, &record)?;
     let point = PointSetup::resumed(record, folder)?;
     let comparison = BaselineComparison::of(&arguments.saved_run, &point.settings, &point.ready.plan.name)?;
-    let (invocation, progress) = (Invocation::now(), Progress::start());
-    Run { arguments, invocation, comparison, progress }.on_server(point, choice)
+    on_server(&arguments, &comparison, point, choice, Invocation::now())
 }
 
 /// The report files of a complete run.
@@ -127,42 +124,34 @@ pub fn check_threads(settings: &RunSettings) -> Result<(), CliError> {
     )))
 }
 
-/// A run that is ready to be measured.
-struct Run {
-    arguments: RunArguments,
+/// Measures a run, which is compared with another one and saved as `comparison` says.
+fn on_server(
+    arguments: &RunArguments,
+    comparison: &BaselineComparison,
+    point: PointSetup,
+    choice: ServerChoice,
     invocation: Invocation,
-    /// What it is compared with and saved as.
-    comparison: BaselineComparison,
-    progress: Progress,
-}
-
-impl Run {
-    fn on_server(self, point: PointSetup, choice: ServerChoice) -> Result<Exit, CliError> {
-        if self.arguments.keep && matches!(choice, ServerChoice::Embedded(_)) {
-            return Err(CliError::usage(
-                "--keep requires --uri, because the embedded server of a run is removed with its databases; start one that \
-                 stays with `docshape server start`",
-            ));
-        }
-        let folder = point.folder.clone();
-        let RunArguments { server, no_verify, .. } = &self.arguments;
-        let job = ServerJob::new(vec![point], &self.invocation, &server.databases, !no_verify);
-        let job = ServerJob { announce: &|what| self.progress.prepare(what), ..job };
-        let measure = async |points: Vec<PointSetup>, measured: JobServers<'_>| self.measure(points, &measured).await;
-        job.run(choice, ("rounds", &folder), measure)
+) -> Result<Exit, CliError> {
+    if arguments.keep && matches!(choice, ServerChoice::Embedded(_)) {
+        return Err(CliError::usage(
+            "--keep requires --uri, because the embedded server of a run is removed with its databases; start one that \
+             stays with `docshape server start`",
+        ));
     }
-
-    async fn measure(&self, points: Vec<PointSetup>, measured: &JobServers<'_>) -> Result<Exit, CliError> {
-        let Run { arguments, invocation, comparison, progress } = self;
-        let Some(mut begun) = measured.begin_all(points, invocation)?.pop() else { return Ok(Exit::Success) };
+    let (folder, progress) = (point.folder.clone(), Progress::start());
+    let job = ServerJob::new(vec![point], invocation, &arguments.study);
+    let job = ServerJob { announce: &|what| progress.prepare(what), ..job };
+    job.run(choice, ("rounds", &folder), async |points: Vec<PointSetup>, measured: JobServers<'_>| {
+        let Some(mut begun) = measured.begin_all(points)?.pop() else { return Ok(Exit::Success) };
         comparison.check(&mut begun.record)?;
-        let observer = (progress, &begun.log);
+        let observer = (&progress, &begun.log);
         let point = measured.point(&begun, &observer, arguments.keep);
-        let mut rounds = Rounds::new(vec![point], Interleaving::InStep, &|_| Ok(()));
+        let mut rounds =
+            Rounds { points: vec![point], at: 0, interleaving: Interleaving::InStep, save_together: &|_| Ok(()) };
         let result = carry_out(&mut rounds, measured.servers.ended(), &output::line).await;
         progress.end();
         let (Some(point), setup) = (rounds.points.first_mut(), &begun.setup) else { return Ok(Exit::Success) };
-        let Concluded { exit, report } = conclude(point, result, &setup.folder, arguments.junit.as_deref())?;
+        let (exit, report) = conclude(point, result, &setup.folder, arguments.junit.as_deref())?;
         let record = &point.record;
         let is_smoke = record.settings.preset == Preset::Smoke && setup.resumed.is_none() && !arguments.full;
         output::print(&if is_smoke {
@@ -171,5 +160,5 @@ impl Run {
             terminal_of_run(&report, arguments.full)
         })?;
         comparison.conclude(&setup.folder, exit)
-    }
+    })
 }

@@ -1,7 +1,6 @@
 //! Where the strategies of a run are measured: each on a server of its own if memory allows.
 
 use crate::cli::server::ServerChoice;
-use crate::results::RunSettings;
 use crate::server::embedded::EmbeddedOptions;
 use crate::server::memory;
 
@@ -15,18 +14,12 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// Places a run of `arms` strategies, writes into its settings what was decided, and returns what the user should know.
-    pub fn of(choice: ServerChoice, arms: usize, settings: &mut RunSettings) -> (Placement, Option<String>) {
-        let ServerChoice::Embedded(options) = choice else { return (Placement::Shared(choice), None) };
-        if settings.shared_mongod.is_some() {
-            return (Placement::Shared(ServerChoice::Embedded(options)), None);
+    /// Places a run of `arms` strategies, on one server if that is asked for. Returns what the user should know, too.
+    pub fn of(choice: ServerChoice, arms: usize, is_shared: bool) -> (Placement, Option<String>) {
+        match choice {
+            ServerChoice::Embedded(options) if !is_shared => within(memory::available(), options, arms),
+            choice => (Placement::Shared(choice), None),
         }
-        let (placement, warning) = within(memory::available(), options, arms);
-        match &placement {
-            Placement::Shared(_) => settings.shared_mongod.clone_from(&warning),
-            Placement::PerStrategy(options) => settings.cache_gb = Some(options.cache_gb),
-        }
-        (placement, warning)
     }
 }
 
@@ -55,7 +48,6 @@ fn within(available: Option<u64>, options: EmbeddedOptions, arms: usize) -> (Pla
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::Preset;
 
     fn placed(gigabytes: f64) -> (Option<f64>, String) {
         let options = EmbeddedOptions::new("mongod".into(), "docshape".into(), "/tmp".into());
@@ -81,8 +73,7 @@ mod tests {
     #[test]
     fn a_run_may_ask_for_one_server() {
         let options = EmbeddedOptions::new("mongod".into(), "docshape".into(), "/tmp".into());
-        let mut settings = RunSettings { shared_mongod: Some("asked for".into()), ..RunSettings::of(Preset::Quick) };
-        let (placement, warning) = Placement::of(ServerChoice::Embedded(options), 4, &mut settings);
+        let (placement, warning) = Placement::of(ServerChoice::Embedded(options), 4, true);
         assert!(matches!(placement, Placement::Shared(ServerChoice::Embedded(_))), "{placement:?}");
         assert_eq!(warning, None);
     }

@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use crate::campaign::{EarlyEnd, check_version, status};
+use crate::campaign::{EarlyEnd, status};
 use crate::cli::argument::ServerArguments;
-use crate::cli::exit::{CliError, Exit};
-use crate::cli::output;
 use crate::cli::scenario::{Ready, prepare_source};
 use crate::cli::server::ServerChoice;
+use crate::cli::{CliError, Exit, output};
 use crate::compile::Choice;
 use crate::report::counted;
-use crate::results::{FolderLock, ResultsError, RunRecord, Status, StudyKind};
+use crate::results::{Environment, FolderLock, ResultsError, RunRecord, ServerSharing, Status, StudyKind};
 use crate::scenario::Source;
 
 /// Locks the folder of a study that a command can resume. Returns which study is in it.
@@ -77,7 +76,14 @@ pub fn complete(kind: StudyKind, folder: &Path) {
 /// # Errors
 /// When this build cannot continue the record.
 pub fn ready(record: &RunRecord, folder: &Path) -> Result<Ready, CliError> {
-    check_version(&folder.display().to_string(), record)?;
+    let (theirs, ours) = (&record.version, env!("CARGO_PKG_VERSION"));
+    if theirs != ours {
+        return Err(CliError::usage(format!(
+            "{} cannot be resumed: it was started by docshape {theirs}, and rounds of docshape {ours} may differ; use docshape \
+             {theirs}, or start a new run",
+            folder.display()
+        )));
+    }
     prepare_source(Source::new(record.scenario.name.as_str(), record.scenario.text.as_str()), &choice(record))
 }
 
@@ -114,4 +120,51 @@ pub fn server(given: &ServerArguments, record: &RunRecord) -> Result<ServerChoic
     let mut embedded = given.embedded.clone();
     embedded.cache_gb = embedded.cache_gb.or(record.settings.cache_gb);
     embedded.options().map(ServerChoice::Embedded)
+}
+
+/// Continues a record after what is finished, such as `round 3`; `head` is the record that would be started with now.
+///
+/// # Errors
+/// When what is to come would not be like what was before.
+pub fn continue_record(mut record: RunRecord, head: &RunRecord, finished: &str) -> Result<RunRecord, CliError> {
+    let (theirs, ours) = (&record.server.version, &head.server.version);
+    if theirs != ours {
+        return Err(CliError::usage(format!(
+            "the run to resume was measured on MongoDB {theirs}, but this server is MongoDB {ours}: use a server of version \
+             {theirs}, or start a new run"
+        )));
+    }
+    let names = |record: &RunRecord| -> Vec<String> { record.strategies.iter().map(|s| s.name.clone()).collect() };
+    let is_same = names(&record) == names(head)
+        && (&record.operations, &record.mix, &record.parameters) == (&head.operations, &head.mix, &head.parameters);
+    if !is_same {
+        return Err(CliError::usage(
+            "the run to resume has other strategies, operations, weights or parameters than its scenario: its file was changed, or \
+             another build of docshape wrote it; start a new run",
+        ));
+    }
+    let mut notes = vec![format!("The run was resumed after {finished}, on {}.", head.started)];
+    notes.extend(differences(&record, head).into_iter().map(|what| format!("After {finished}, {what}.")));
+    notes.extend(head.warnings.iter().filter(|warning| !record.warnings.contains(warning)).cloned());
+    record.warnings.extend(notes);
+    record.status = Status::Unfinished;
+    Ok(record)
+}
+
+/// What is different now, and may show in the numbers.
+fn differences(record: &RunRecord, head: &RunRecord) -> Vec<String> {
+    let commit = |record: &RunRecord| record.git.clone().unwrap_or_else(|| "(unknown)".into());
+    let built = format!("docshape was built from commit {}, before that from {}", commit(head), commit(record));
+    let machine = |of: &Environment| (of.platform.clone(), of.kernel.clone(), of.cpu.clone(), of.cores, of.memory);
+    let sharing = match head.server.servers {
+        ServerSharing::Shared => "all strategies shared one server, before that each had its own",
+        ServerSharing::PerStrategy => "each strategy had its own server, before that all shared one",
+    };
+    let all = [
+        (record.git != head.git, built.as_str()),
+        (machine(&record.environment) != machine(&head.environment), "docshape ran on another machine"),
+        (record.server.cache_bytes != head.server.cache_bytes, "the server's cache had another size"),
+        (record.server.servers != head.server.servers, sharing),
+    ];
+    all.into_iter().filter(|(is_different, _)| *is_different).map(|(_, what)| what.to_owned()).collect()
 }

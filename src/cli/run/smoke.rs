@@ -12,9 +12,9 @@ const LENGTH: [&str; 5] = ["preset", "rounds", "slices", "duration", "calls"];
 
 /// The words of the same command with the next preset: without the options of a smoke run.
 pub fn next_command(arguments: &RunArguments) -> Vec<String> {
-    let subject = &arguments.subject;
+    let subject = &arguments.study.subject;
     let mut words = vec!["docshape".to_owned(), "run".to_owned()];
-    words.extend(arguments.scenario.clone());
+    words.extend(arguments.study.scenario.clone());
     let mut option = |name: &str, value: &str| {
         words.push(format!("--{name}"));
         words.extend((!value.is_empty()).then(|| value.to_owned()));
@@ -34,7 +34,7 @@ pub fn next_command(arguments: &RunArguments) -> Vec<String> {
         setting.values.iter().for_each(|value| option(setting.option, value));
     }
     // The string may contain a password.
-    if arguments.server.uri.is_some() {
+    if arguments.study.server.uri.is_some() {
         option("uri", "URI");
     }
     words

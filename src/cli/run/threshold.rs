@@ -13,26 +13,36 @@ use crate::stats::Threshold;
 /// When a strategy or operation is not part of the run, or its mix never calls the operation.
 pub fn check(thresholds: &[Threshold], plan: &Plan) -> Result<(), CliError> {
     let strategies: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
-    let operations: Vec<&str> = plan.operations.iter().map(|operation| &*operation.name).collect();
     for threshold in thresholds {
-        let reject = |reason: String| Err(CliError::usage(format!("--threshold '{threshold}': {reason}")));
-        for (what, name, known) in
-            [("strategy", &threshold.strategy, &strategies), ("operation", &threshold.operation, &operations)]
-        {
-            if !known.contains(&name.as_str()) {
-                let nearest = suggest(name, known.iter().copied());
-                let nearest = nearest.map_or(String::new(), |nearest| format!("did you mean {nearest}? "));
-                let known = known.join(", ");
-                return reject(format!("unknown {what} {name}; {nearest}expected one of {known}"));
-            }
-        }
-        let place = operations.iter().position(|name| *name == threshold.operation);
-        if !place.is_some_and(|place| plan.mix.weights[place] > 0.0) {
-            let (mix, name) = (&plan.mix.name, &threshold.operation);
-            return reject(format!("mix {mix} never calls {name}; try another operation or another --mix"));
-        }
+        let option = format!("--threshold '{threshold}'");
+        place(&option, "strategy", &threshold.strategy, &strategies)?;
+        called(&option, &threshold.operation, plan)?;
     }
     Ok(())
+}
+
+/// Returns the position of the operation that an option names.
+///
+/// # Errors
+/// When there is none, or the mix never calls it.
+pub fn called(option: &str, name: &str, plan: &Plan) -> Result<usize, CliError> {
+    let operations: Vec<&str> = plan.operations.iter().map(|operation| &*operation.name).collect();
+    let place = place(option, "operation", name, &operations)?;
+    if plan.mix.weights[place] > 0.0 {
+        return Ok(place);
+    }
+    Err(CliError::usage(format!(
+        "{option}: mix {} never calls {name}; try another operation or another --mix",
+        plan.mix.name
+    )))
+}
+
+fn place(option: &str, what: &str, name: &str, known: &[&str]) -> Result<usize, CliError> {
+    known.iter().position(|other| *other == name).ok_or_else(|| {
+        let nearest = suggest(name, known.iter().copied());
+        let nearest = nearest.map_or(String::new(), |nearest| format!("did you mean {nearest}? "));
+        CliError::usage(format!("{option}: unknown {what} {name}; {nearest}expected one of {}", known.join(", ")))
+    })
 }
 
 /// Rejects a file that could not be written after the run.

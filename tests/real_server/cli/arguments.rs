@@ -157,7 +157,10 @@ fn invalid_objectives_are_rejected_with_the_nearest_form() {
         ("p100<5ms", "unknown metric `p100`; expected p50, p90, p99, p999, mean"),
         ("median<5ms", "unknown metric `median`; expected p50, p90, p99, p999, mean"),
         ("p99.99999<5ms", "needs 100000000 calls per trial, which is too many; try p9999<5ms"),
-        ("add.p99<5ms", "unknown operation add; expected one of add_comment, post, read_post"),
+        (
+            "add.p99<5ms",
+            "unknown operation add; did you mean add_comment? expected one of add_comment, post, read_post",
+        ),
     ];
     for (objective, words) in cases {
         fails(&["capacity", "blog-comments", "--objective", objective], 2, &[words]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::argument::{ServerArguments, SubjectArguments};
+use crate::cli::run::StudyArguments;
 use crate::cli::value::{duration, duration_or_none, seed};
 use crate::compile::DEFAULT_SEED;
 use crate::results::{Arrivals, LoadModel, Preset, RunSettings};
@@ -15,9 +15,9 @@ use crate::studies::capacity::objective::Objective;
 /// `capacity`.
 #[derive(Debug, Clone, Args)]
 pub struct CapacityArguments {
-    /// Scenario file, or name of a built-in scenario (see `docshape list`)
-    #[arg(required_unless_present = "resume")]
-    pub scenario: Option<String>,
+    /// What to measure, and where.
+    #[command(flatten)]
+    pub study: StudyArguments,
     /// Limit on calls, such as 'p99<20ms' or 'add.p999<50ms' [default: with --resume, that of the search]
     ///
     /// It is for all calls or for one operation, and limits a quantile or the mean.
@@ -27,12 +27,6 @@ pub struct CapacityArguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "objective", "SubjectArguments", "rounds", "confirm", "arrivals",
                                                           "clients", "threads", "timeout", "seed", "out"])]
     pub resume: Option<PathBuf>,
-    /// The servers to measure.
-    #[command(flatten)]
-    pub server: ServerArguments,
-    /// The part of the scenario to measure.
-    #[command(flatten)]
-    pub subject: SubjectArguments,
     /// Rounds with a search per strategy, 1 to 100; a confidence interval needs at least 3
     #[arg(long, value_name = "N", default_value = "5", value_parser = whole::<1, 100>, allow_hyphen_values = true)]
     pub rounds: u64,
@@ -59,9 +53,6 @@ pub struct CapacityArguments {
     /// Run folder, which must be new or empty [default: results/SCENARIO/TIME-ID]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Skip the check that all strategies return the same results
-    #[arg(long)]
-    pub no_verify: bool,
 }
 
 impl CapacityArguments {
@@ -76,9 +67,9 @@ impl CapacityArguments {
             rounds: self.rounds,
             isolated: Some("every rate is tried with one strategy".to_owned()),
             timeout: self.timeout.as_secs_f64(),
-            set: self.subject.set.clone(),
-            shares: self.subject.share.clone(),
-            cache_gb: Some(self.server.embedded.cache_gb()),
+            set: self.study.subject.set.clone(),
+            shares: self.study.subject.share.clone(),
+            cache_gb: Some(self.study.server.embedded.cache_gb()),
             ..RunSettings::of(Preset::Quick)
         }
     }

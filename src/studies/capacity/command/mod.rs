@@ -10,14 +10,13 @@ use crate::campaign::carry_out;
 use crate::cli::exit::{CliError, Exit, write_error};
 use crate::cli::output;
 use crate::cli::report::{terminal, written};
-use crate::cli::run::job::{JobServers, PointSetup, ServerJob};
-use crate::cli::run::resume::{self, end};
-use crate::cli::run::{Invocation, check_threads};
+use crate::cli::run::threshold::called;
+use crate::cli::run::{Invocation, JobServers, PointSetup, ServerJob, check_threads, resume};
 use crate::cli::scenario::prepare;
 use crate::cli::server::ServerChoice;
 use crate::plan::Plan;
 use crate::report::{Markdown, Report};
-use crate::results::{self, Arrivals, LoadModel, Status, StudyKind};
+use crate::results::{self, Arrivals, LoadModel, RunRecord, Status, StudyKind};
 use crate::server::embedded::Checkpoints;
 
 use super::objective::Objective;
@@ -29,14 +28,6 @@ use searching::Searching;
 /// The name of the Markdown report in the folder of a search.
 const REPORT_FILE: &str = "capacity.md";
 
-/// The report of the search in a folder.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn report(folder: &Path) -> Result<Report, CliError> {
-    Ok(Report::of_capacity(&results::load_as::<CapacityRecord>(folder)?))
-}
-
 /// Finds the rate up to which each strategy meets an objective.
 ///
 /// # Errors
@@ -47,16 +38,26 @@ pub fn capacity(arguments: &CapacityArguments) -> Result<Exit, CliError> {
     }
     let settings = arguments.settings();
     check_threads(&settings)?;
-    let chosen = arguments.subject.choice(arguments.seed, false);
-    let ready = prepare(arguments.scenario.as_deref().unwrap_or_default(), &chosen)?;
+    let chosen = arguments.study.subject.choice(arguments.seed, false);
+    let ready = prepare(arguments.study.scenario(), &chosen)?;
     let Some(objective) = arguments.objective.clone() else { return Err(CliError::usage("--objective is missing")) };
     let goal = goal(objective, arguments.arrivals.unwrap_or_default(), &ready.plan)?;
-    let choice = arguments.server.choice()?;
+    let choice = arguments.study.server.choice()?;
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
     let point = PointSetup::new(ready, chosen, settings, folder);
-    Searches { arguments, goal, before: None, invocation }.on_servers(point, choice)
+    let record = |run: RunRecord, goal: &CapacityGoal| CapacityRecord {
+        format: CAPACITY_FORMAT,
+        objective: goal.objective.to_string(),
+        run,
+        confirm: arguments.confirm.as_secs_f64(),
+        start: None,
+        searches: Vec::new(),
+        unfinished: None,
+        confirmations: Vec::new(),
+    };
+    on_servers(ServerJob::new(vec![point], invocation, &arguments.study), choice, goal, record)
 }
 
 /// Continues the searches in a folder, or prints their report when they are complete.
@@ -68,7 +69,7 @@ fn resume(arguments: &CapacityArguments, folder: &Path) -> Result<Exit, CliError
         conclude(&before, folder)?;
         return Ok(Exit::Success);
     }
-    let choice = resume::server(&arguments.server, &before.run)?;
+    let choice = resume::server(&arguments.study.server, &before.run)?;
     let point = PointSetup::resumed(before.run.clone(), folder.to_owned())?;
     let arrivals = match before.run.settings.load {
         LoadModel::Open { arrivals, .. } => arrivals,
@@ -79,97 +80,57 @@ fn resume(arguments: &CapacityArguments, folder: &Path) -> Result<Exit, CliError
         arrivals,
         &point.ready.plan,
     )?;
-    Searches { arguments, goal, before: Some(before), invocation: Invocation::now() }.on_servers(point, choice)
+    let point = PointSetup { finished: format!("trial {}", trials(&before)), ..point };
+    let job = ServerJob::new(vec![point], Invocation::now(), &arguments.study);
+    on_servers(job, choice, goal, |run, _| CapacityRecord { run, ..before })
 }
 
 /// Returns the goal of the searches.
 fn goal(objective: Objective, arrivals: Arrivals, plan: &Plan) -> Result<CapacityGoal, CliError> {
     let total: f64 = plan.mix.weights.iter().sum();
-    let (operation, share) = match &objective.operation {
-        None => (None, 1.0),
-        Some(name) => {
-            let called: Vec<&str> = plan.operations.iter().map(|operation| &*operation.name).collect();
-            let Some(place) = called.iter().position(|other| other == name) else {
-                let known = called.join(", ");
-                return Err(CliError::usage(format!(
-                    "--objective '{objective}': unknown operation {name}; expected one of {known}"
-                )));
-            };
-            (Some(place), plan.mix.weights[place] / total)
-        }
-    };
-    if share <= 0.0 {
-        let name = objective.operation.as_deref().unwrap_or_default();
-        return Err(CliError::usage(format!(
-            "--objective '{objective}': mix {} never calls {name}; try another operation or another --mix",
-            plan.mix.name
-        )));
-    }
+    let option = format!("--objective '{objective}'");
+    let operation = objective.operation.as_deref().map(|name| called(&option, name, plan)).transpose()?;
+    let share = operation.map_or(1.0, |place| plan.mix.weights[place] / total);
     let goal = CapacityGoal { objective, operation, share, arrivals };
     if goal.is_possible() {
         Ok(goal)
     } else {
         Err(CliError::usage(format!(
-            "--objective '{}' needs {} calls per trial, which is too many; try {}",
-            goal.objective,
+            "{option} needs {} calls per trial, which is too many; try {}",
             goal.calls_needed(),
             Objective { metric: goal.nearest(), ..goal.objective.clone() }
         )))
     }
 }
 
-/// Searches that are ready to be made.
-struct Searches<'c> {
-    arguments: &'c CapacityArguments,
+/// Makes the searches of a job's only point; `record_of` makes the record of what is measured, which has the trials that an
+/// earlier process has finished.
+fn on_servers(
+    job: ServerJob<'_>,
+    choice: ServerChoice,
     goal: CapacityGoal,
-    /// What an earlier process has finished.
-    before: Option<CapacityRecord>,
-    invocation: Invocation,
-}
-
-impl Searches<'_> {
-    fn on_servers(self, point: PointSetup, choice: ServerChoice) -> Result<Exit, CliError> {
-        let CapacityArguments { server, no_verify, .. } = self.arguments;
-        let folder = point.folder.clone();
-        let job = ServerJob::new(vec![point], &self.invocation, &server.databases, !no_verify);
-        // The server of an application writes checkpoints, too.
-        let job = ServerJob { checkpoints: Checkpoints::EveryMinute, ..job };
-        let measure = async |points: Vec<PointSetup>, servers: JobServers<'_>| self.measure(points, &servers).await;
-        job.run(choice, ("trials", &folder), measure)
-    }
-
-    async fn measure(self, points: Vec<PointSetup>, servers: &JobServers<'_>) -> Result<Exit, CliError> {
-        let Searches { arguments, goal, before, invocation } = self;
-        let Some(point) = points.into_iter().next() else { return Ok(Exit::Success) };
-        let finished = before.as_ref().map_or(0, trials);
-        let run = servers.begin(&point, &invocation, &format!("trial {finished}"))?;
-        let experiment = servers.experiment(&point, &run, &());
-        let objective = goal.objective.to_string();
-        let tried = Trials { experiment, goal, number: finished as u64 };
-        let record = match before {
-            Some(before) => CapacityRecord { run, ..before },
-            None => CapacityRecord {
-                format: CAPACITY_FORMAT,
-                objective,
-                run,
-                confirm: arguments.confirm.as_secs_f64(),
-                start: None,
-                searches: Vec::new(),
-                unfinished: None,
-                confirmations: Vec::new(),
-            },
-        };
-        let mut searching = Searching::new(record, tried, point.folder.clone());
+    record_of: impl FnOnce(RunRecord, &CapacityGoal) -> CapacityRecord,
+) -> Result<Exit, CliError> {
+    let folder = job.folder();
+    // The server of an application writes checkpoints, too.
+    let job = ServerJob { checkpoints: Checkpoints::EveryMinute, ..job };
+    job.run(choice, ("trials", &folder), async |points: Vec<PointSetup>, servers: JobServers<'_>| {
+        let Some(point) = points.first() else { return Ok(Exit::Success) };
+        let run = servers.begin(point)?;
+        let experiment = servers.experiment(point, &run, &());
+        let record = record_of(run, &goal);
+        let tried = Trials { experiment, goal, number: trials(&record) as u64 };
+        let mut searching = Searching { record, trials: tried, folder: folder.clone() };
         let result = carry_out(&mut searching, servers.servers.ended(), &output::line).await;
         let mut record = searching.record;
         let made = trials(&record);
-        end(result, (StudyKind::Capacity, &point.folder), (made, "trial"), |status| {
+        resume::end(result, (StudyKind::Capacity, &folder), (made, "trial"), |status| {
             record.run.status = status;
-            results::save_document(&record, &point.folder)?;
-            conclude(&record, &point.folder)?;
+            results::save_document(&record, &folder)?;
+            conclude(&record, &folder)?;
             Ok(Exit::Success)
         })
-    }
+    })
 }
 
 /// The trials that are finished.

@@ -106,7 +106,9 @@ impl<T: Target, G: Target + 'static> Trials<'_, T, G> {
             warmup: (rate * WARM_UP_SECONDS).ceil() as u64,
             batch: Duration::from_secs_f64(calls as f64 / rate / BATCHES),
         };
-        self.use_data_of(subject)?;
+        let plan = &self.experiment.plan;
+        let mistake = |error| FatalError::in_strategy(&plan.arms[subject.arm].name, "data", &error);
+        self.experiment.plan = Arc::new(plan.of_round(subject.round).map_err(mistake)?);
         self.experiment.settings.load = LoadModel::Open { rate, arrivals: self.goal.arrivals };
         self.number += 1;
         let tried = self.experiment.trial(trial).await?;
@@ -114,14 +116,5 @@ impl<T: Target, G: Target + 'static> Trials<'_, T, G> {
         let tried = tried.ok_or_else(|| RunError::NoCalls { strategy: strategy(), seconds })?;
         let timeout = self.experiment.settings.timeout();
         Ok(judge(rate, &tried, &self.goal.objective, self.goal.operation, timeout))
-    }
-
-    /// Lets the next trial have the data of its round.
-    fn use_data_of(&mut self, Subject { arm, round }: Subject) -> Result<(), RunError> {
-        let plan = &self.experiment.plan;
-        let mistake = |error| FatalError::in_strategy(&plan.arms[arm].name, "data", &error);
-        let plan = plan.of_round(round).map_err(mistake)?;
-        self.experiment.plan = Arc::new(plan);
-        Ok(())
     }
 }

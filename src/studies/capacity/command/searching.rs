@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::campaign::{EarlyEnd, Study};
-use crate::results::{self, ResultsError};
+use crate::results::{self, ResultsError, RunRecord};
 use crate::server::Target;
 use crate::studies::capacity::estimate::{Capacities, SearchEnd, search_end};
 use crate::studies::capacity::record::{CapacityRecord, ConfirmationRecord, SearchRecord, TrialRecord};
@@ -21,8 +21,10 @@ const TRIALS: f64 = 8.0;
 pub struct Searching<'e, T, G> {
     /// What is finished.
     pub record: CapacityRecord,
-    trials: Trials<'e, T, G>,
-    folder: PathBuf,
+    /// What tries rates.
+    pub trials: Trials<'e, T, G>,
+    /// The folder of the record.
+    pub folder: PathBuf,
 }
 
 /// A step of the searches.
@@ -35,18 +37,9 @@ pub enum CapacityStep {
     Confirmation(Subject, f64),
 }
 
-impl<'e, T: Target, G: Target + 'static> Searching<'e, T, G> {
-    /// Searches that go on after what a record has.
-    pub fn new(record: CapacityRecord, trials: Trials<'e, T, G>, folder: PathBuf) -> Searching<'e, T, G> {
-        Searching { record, trials, folder }
-    }
-
+impl<T: Target, G: Target + 'static> Searching<'_, T, G> {
     fn arms(&self) -> usize {
         self.record.run.strategies.len()
-    }
-
-    fn name(&self, subject: Subject) -> &str {
-        &self.record.run.strategies[subject.arm].name
     }
 
     fn searches(&self) -> usize {
@@ -91,7 +84,7 @@ impl<'e, T: Target, G: Target + 'static> Searching<'e, T, G> {
     async fn trial(&mut self, subject: Subject, rate: f64) -> Result<String, EarlyEnd> {
         let trial = self.trials.try_rate(subject, rate, TRIAL_SECONDS).await?;
         let rounds = self.record.run.settings.rounds;
-        let mark = format!("round {} of {rounds}: {}", subject.round + 1, self.name(subject));
+        let mark = format!("round {} of {rounds}: {}", subject.round + 1, self.record.run.strategy_name(subject.arm));
         let line = format!("{mark} {}", describe_trial(&trial));
         let new = || SearchRecord { round: subject.round, strategy: subject.arm, trials: Vec::new() };
         self.record.unfinished.get_or_insert_with(new).trials.push(trial);
@@ -132,7 +125,7 @@ impl<T: Target, G: Target + 'static> Study for Searching<'_, T, G> {
             CapacityStep::Confirmation(subject, rate) => {
                 let seconds = self.record.confirm;
                 let trial = self.trials.try_rate(subject, rate, seconds).await?;
-                let (name, result) = (self.name(subject), describe_trial(&trial));
+                let (name, result) = (self.record.run.strategy_name(subject.arm), describe_trial(&trial));
                 let line = format!("confirmation over {seconds} s: {name} {result}");
                 self.record.confirmations.push(ConfirmationRecord { strategy: subject.arm, seconds, trial });
                 Ok(Some(line))
@@ -153,8 +146,8 @@ impl<T: Target, G: Target + 'static> Study for Searching<'_, T, G> {
         Some(in_searches + confirmations * self.record.confirm)
     }
 
-    fn strategy_on(&self, server: usize) -> String {
-        self.record.run.strategies.get(server).map_or_else(|| "?".to_owned(), |strategy| strategy.name.clone())
+    fn run(&self) -> Option<&RunRecord> {
+        Some(&self.record.run)
     }
 }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::argument::{ServerArguments, SubjectArguments};
+use crate::cli::argument::SubjectArguments;
+use crate::cli::run::StudyArguments;
 use crate::cli::value::{duration, name, seed};
 use crate::compile::DEFAULT_SEED;
 use crate::record::LifeEnd;
@@ -15,9 +16,9 @@ use crate::scenario::quantity::whole;
 /// `grow`.
 #[derive(Debug, Clone, Args)]
 pub struct GrowArguments {
-    /// Scenario file, or name of a built-in scenario (see `docshape list`)
-    #[arg(required_unless_present = "resume")]
-    pub scenario: Option<String>,
+    /// What to measure, and where.
+    #[command(flatten)]
+    pub study: StudyArguments,
     /// Resume the growth in DIR after its last complete stage [default: a new one]
     ///
     /// Documents grow again up to there, which is not recorded.
@@ -43,12 +44,6 @@ pub struct GrowArguments {
     /// The report then says after how long a time doubles and a document is full.
     #[arg(long, value_name = "N", value_parser = whole::<1, 100_000_000>, allow_hyphen_values = true)]
     pub per_day: Option<u64>,
-    /// The servers to measure.
-    #[command(flatten)]
-    pub server: ServerArguments,
-    /// The part of the scenario to measure.
-    #[command(flatten)]
-    pub subject: SubjectArguments,
     /// Clients that make the calls between stages, which are not measured, 1 to 1000
     #[arg(long, value_name = "N", default_value = "1", value_parser = whole::<1, 1000>, allow_hyphen_values = true)]
     pub clients: u64,
@@ -61,9 +56,6 @@ pub struct GrowArguments {
     /// Run folder, which must be new or empty [default: results/SCENARIO/growth/TIME-ID]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Skip the check that all strategies return the same results
-    #[arg(long)]
-    pub no_verify: bool,
 }
 
 impl GrowArguments {
@@ -78,7 +70,7 @@ impl GrowArguments {
             timeout: self.timeout.as_secs_f64(),
             set: subject.set.clone(),
             shares: subject.share.clone(),
-            cache_gb: Some(self.server.embedded.cache_gb()),
+            cache_gb: Some(self.study.server.embedded.cache_gb()),
             ..RunSettings::of(Preset::Quick)
         }
     }

@@ -8,20 +8,25 @@ use tokio::time::Instant;
 use crate::campaign::{EarlyEnd, Study};
 use crate::engine::Lives;
 use crate::report::bytes;
-use crate::results::{self, ResultsError, StageRecord};
+use crate::results::{self, ResultsError, RunRecord, StageRecord};
 use crate::server::Target;
+use crate::studies::growth::curve::largest_document;
 use crate::studies::growth::record::GrowthRecord;
 
-/// The growth of the documents of all strategies.
+/// The growth of the documents of all strategies. Stages that the record has are repeated, and not recorded again.
 pub struct Growing<'g, 'l, 'e, T, G> {
-    lives: Lives<'l, 'e, T, G>,
-    record: &'g mut GrowthRecord,
-    folder: &'g Path,
+    /// The documents.
+    pub lives: Lives<'l, 'e, T, G>,
+    /// What is finished.
+    pub record: &'g mut GrowthRecord,
+    /// The folder of the record.
+    pub folder: &'g Path,
     /// After this time it ends.
-    time_limit: Duration,
+    pub time_limit: Duration,
     /// When the first stage began that the record did not have.
-    since: Option<Instant>,
-    is_audited: bool,
+    pub since: Option<Instant>,
+    /// Whether the audits at the end are made.
+    pub is_audited: bool,
 }
 
 /// A step of growth.
@@ -32,24 +37,11 @@ pub enum GrowthStep {
     Audits,
 }
 
-impl<'g, 'l, 'e, T: Target, G: Target + 'static> Growing<'g, 'l, 'e, T, G> {
-    /// Growth that has not begun in this process. Stages that the record has are repeated, and not recorded again.
-    pub fn new(
-        lives: Lives<'l, 'e, T, G>,
-        record: &'g mut GrowthRecord,
-        folder: &'g Path,
-        time_limit: Duration,
-    ) -> Growing<'g, 'l, 'e, T, G> {
-        Growing { lives, record, folder, time_limit, since: None, is_audited: false }
-    }
-
+impl<T, G> Growing<'_, '_, '_, T, G> {
     /// A stage in a line: the calls, and the largest document of every strategy.
     fn describe(&self, stage: &StageRecord) -> String {
         let largest = self.record.run.strategies.iter().zip(&stage.cells).map(|(strategy, cell)| match cell {
-            Some(cell) => {
-                let most = cell.after.iter().map(|sizes| sizes.max).max().unwrap_or(0);
-                format!("{} {}", strategy.name, bytes(most as f64))
-            }
+            Some(cell) => format!("{} {}", strategy.name, bytes(largest_document(cell) as f64)),
             None => format!("{} has ended", strategy.name),
         });
         format!("after {} calls, the largest document: {}", stage.calls, largest.collect::<Vec<_>>().join(", "))
@@ -101,7 +93,7 @@ impl<T: Target, G: Target + 'static> Study for Growing<'_, '_, '_, T, G> {
         None
     }
 
-    fn strategy_on(&self, server: usize) -> String {
-        self.record.run.strategies.get(server).map_or_else(|| "?".to_owned(), |strategy| strategy.name.clone())
+    fn run(&self) -> Option<&RunRecord> {
+        Some(&self.record.run)
     }
 }

@@ -7,33 +7,22 @@ use std::path::Path;
 
 use crate::campaign::{EarlyEnd, carry_out};
 use crate::cli::argument::SubjectArguments;
-use crate::cli::exit::{CliError, Exit};
-use crate::cli::output;
 use crate::cli::report::conclude_study;
-use crate::cli::run::Invocation;
-use crate::cli::run::job::{JobServers, PointSetup, ServerJob};
-use crate::cli::run::resume::{self, end};
+use crate::cli::run::{Invocation, JobServers, PointSetup, ServerJob, resume};
 use crate::cli::scenario::{definitions, prepare};
 use crate::cli::server::ServerChoice;
+use crate::cli::{CliError, Exit, output};
 use crate::engine::{Life, Lives};
 use crate::plan::Plan;
 use crate::record::LifeEnd;
 use crate::report::Report;
-use crate::results::{self, Status, StudyKind};
-use crate::scenario::nearest;
+use crate::results::{self, RunRecord, Status, StudyKind};
+use crate::scenario::{GrowthDefinition, nearest};
 use crate::server::client::MongoTarget;
 
 use super::record::{GROWTH_FORMAT, GrowthRecord};
 pub use argument::GrowArguments;
 use growing::Growing;
-
-/// The report of the growth in a folder.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn report(folder: &Path) -> Result<Report, CliError> {
-    Ok(Report::of_growth(&results::load_as::<GrowthRecord>(folder)?))
-}
 
 /// Lets documents grow, writes a folder with the record and a report, prints the report.
 ///
@@ -43,18 +32,35 @@ pub fn grow(arguments: &GrowArguments) -> Result<Exit, CliError> {
     if let Some(folder) = &arguments.resume {
         return resume(arguments, folder);
     }
-    let mut subject = arguments.subject.clone();
-    let scenario = arguments.scenario.as_deref().unwrap_or_default();
-    let defined = defined(arguments, scenario, &mut subject)?;
+    let mut subject = arguments.study.subject.clone();
+    let growth = definitions(arguments.study.scenario(), &subject, arguments.seed)?.growth;
+    // Of another operation the scenario says nothing.
+    let growth =
+        growth.filter(|growth| arguments.operation.as_ref().is_none_or(|name| *name == growth.operation.value));
+    if let Some(growth) = &growth {
+        subject = subject.over(SubjectArguments::defined(&growth.run));
+    }
     let chosen = subject.choice(arguments.seed, false);
-    let ready = prepare(scenario, &chosen)?;
-    let life = life(&defined, &ready.plan)?;
-    let choice = arguments.server.choice()?;
+    let ready = prepare(arguments.study.scenario(), &chosen)?;
+    let life = life(arguments, growth.as_ref(), &ready.plan)?;
+    let choice = arguments.study.server.choice()?;
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.out.as_deref(), &format!("{}/growth", ready.plan.name));
     let _locked = results::create_folder(&folder)?;
     let point = PointSetup::new(ready, chosen, arguments.settings(&subject), folder);
-    Growth { arguments, life, question: defined.question, before: None, invocation }.on_servers(point, choice)
+    let record = |run: RunRecord, life: &Life| GrowthRecord {
+        format: GROWTH_FORMAT,
+        operation: life.operation,
+        sampled: life.sampled.clone(),
+        until: life.until.to_string(),
+        question: growth.map(|growth| growth.question),
+        per_day: arguments.per_day,
+        run,
+        is_reached: false,
+        stages: Vec::new(),
+        ends: Vec::new(),
+    };
+    on_servers(arguments, ServerJob::new(vec![point], invocation, &arguments.study), choice, life, record)
 }
 
 /// Continues the growth in a folder, or prints its report when it is complete.
@@ -66,47 +72,17 @@ fn resume(arguments: &GrowArguments, folder: &Path) -> Result<Exit, CliError> {
         conclude_study(Report::of_growth(&before), folder)?;
         return Ok(exit(&before));
     }
-    let choice = resume::server(&arguments.server, &before.run)?;
+    let choice = resume::server(&arguments.study.server, &before.run)?;
     let until = before.until.parse().map_err(|error: &str| CliError::usage(error))?;
     let life = Life { operation: before.operation, sampled: before.sampled.clone(), until };
     let point = PointSetup::resumed(before.run.clone(), folder.to_owned())?;
-    let question = before.question.clone();
-    Growth { arguments, life, question, before: Some(before), invocation: Invocation::now() }.on_servers(point, choice)
+    let point = PointSetup { finished: format!("stage {}", before.stages.len()), ..point };
+    let job = ServerJob::new(vec![point], Invocation::now(), &arguments.study);
+    on_servers(arguments, job, choice, life, |run, _| GrowthRecord { run, ..before })
 }
 
-/// What grows and what is measured besides.
-struct Defined {
-    question: Option<String>,
-    operation: Option<String>,
-    sampled: Vec<String>,
-    until: LifeEnd,
-}
-
-/// What the command line says, and what it does not say from the scenario's `growth`.
-fn defined(arguments: &GrowArguments, scenario: &str, subject: &mut SubjectArguments) -> Result<Defined, CliError> {
-    let given = Defined {
-        question: None,
-        operation: arguments.operation.clone(),
-        sampled: arguments.sample.clone(),
-        until: arguments.until.unwrap_or(LifeEnd::Refused),
-    };
-    let growth = definitions(scenario, subject, arguments.seed)?.growth;
-    let Some(growth) =
-        growth.filter(|growth| given.operation.as_ref().is_none_or(|name| *name == growth.operation.value))
-    else {
-        return Ok(given);
-    };
-    *subject = subject.clone().over(SubjectArguments::defined(&growth.run));
-    let sampled = growth.sampled.into_iter().map(|name| name.value);
-    Ok(Defined {
-        until: arguments.until.or(growth.until).unwrap_or(given.until),
-        question: Some(growth.question),
-        operation: Some(growth.operation.value),
-        sampled: if given.sampled.is_empty() { sampled.collect() } else { given.sampled },
-    })
-}
-
-fn life(defined: &Defined, plan: &Plan) -> Result<Life, CliError> {
+/// What grows and what is measured besides: what the command line says, else the scenario's `growth`.
+fn life(arguments: &GrowArguments, growth: Option<&GrowthDefinition>, plan: &Plan) -> Result<Life, CliError> {
     let mix = plan.operations.iter().enumerate().filter(|(place, _)| plan.mix.weights[*place] > 0.0);
     let called: Vec<(usize, &str)> = mix.map(|(place, operation)| (place, &*operation.name)).collect();
     let names: Vec<&str> = called.iter().map(|(_, name)| *name).collect();
@@ -120,65 +96,48 @@ fn life(defined: &Defined, plan: &Plan) -> Result<Life, CliError> {
             ))
         })
     };
-    let Some(operation) = &defined.operation else {
+    let defined = growth.map(|growth| growth.operation.value.as_str());
+    let Some(operation) = arguments.operation.as_deref().or(defined) else {
         return Err(CliError::usage(format!(
             "the scenario does not say which operation lets documents grow: name one with --operation, of {}",
             names.join(", ")
         )));
     };
     let operation = place(operation)?;
-    let sampled = if defined.sampled.is_empty() {
+    let defined = || growth.iter().flat_map(|growth| &growth.sampled).map(|name| name.value.as_str());
+    let sampled: Vec<&str> = match arguments.sample.as_slice() {
+        [] => defined().collect(),
+        given => given.iter().map(String::as_str).collect(),
+    };
+    let sampled = if sampled.is_empty() {
         called.iter().map(|(place, _)| *place).filter(|place| *place != operation).collect()
     } else {
-        defined.sampled.iter().map(|name| place(name)).collect::<Result<Vec<_>, _>>()?
+        sampled.into_iter().map(place).collect::<Result<Vec<_>, _>>()?
     };
-    Ok(Life { operation, sampled, until: defined.until })
+    let until = arguments.until.or(growth.and_then(|growth| growth.until)).unwrap_or(LifeEnd::Refused);
+    Ok(Life { operation, sampled, until })
 }
 
-/// Growth that is ready to be measured.
-struct Growth<'g> {
-    arguments: &'g GrowArguments,
+/// Lets the documents of a job's only point grow; `record_of` makes the record of what is measured, which has the stages that an
+/// earlier process has finished.
+fn on_servers(
+    arguments: &GrowArguments,
+    job: ServerJob<'_>,
+    choice: ServerChoice,
     life: Life,
-    question: Option<String>,
-    /// What an earlier process has finished.
-    before: Option<GrowthRecord>,
-    invocation: Invocation,
-}
-
-impl Growth<'_> {
-    fn on_servers(self, point: PointSetup, choice: ServerChoice) -> Result<Exit, CliError> {
-        let GrowArguments { server, no_verify, .. } = self.arguments;
-        let folder = point.folder.clone();
-        let job = ServerJob::new(vec![point], &self.invocation, &server.databases, !no_verify);
-        let measure = async |points: Vec<PointSetup>, servers: JobServers<'_>| self.measure(points, &servers).await;
-        job.run(choice, ("stages", &folder), measure)
-    }
-
-    async fn measure(self, points: Vec<PointSetup>, servers: &JobServers<'_>) -> Result<Exit, CliError> {
-        let Growth { arguments, life, question, before, invocation } = self;
-        let Some(point) = points.into_iter().next() else { return Ok(Exit::Success) };
-        let finished = before.as_ref().map_or(0, |before| before.stages.len());
-        let run = servers.begin(&point, &invocation, &format!("stage {finished}"))?;
-        let experiment = servers.experiment(&point, &run, &());
-        let mut record = match before {
-            Some(before) => GrowthRecord { run, ..before },
-            None => GrowthRecord {
-                format: GROWTH_FORMAT,
-                operation: life.operation,
-                sampled: life.sampled.clone(),
-                until: life.until.to_string(),
-                question,
-                per_day: arguments.per_day,
-                run,
-                is_reached: false,
-                stages: Vec::new(),
-                ends: Vec::new(),
-            },
-        };
+    record_of: impl FnOnce(RunRecord, &Life) -> GrowthRecord,
+) -> Result<Exit, CliError> {
+    let folder = job.folder();
+    job.run(choice, ("stages", &folder), async |points: Vec<PointSetup>, servers: JobServers<'_>| {
+        let Some(point) = points.first() else { return Ok(Exit::Success) };
+        let run = servers.begin(point)?;
+        let experiment = servers.experiment(point, &run, &());
+        let mut record = record_of(run, &life);
         // Loading may take long.
-        results::save_document(&record, &point.folder)?;
+        results::save_document(&record, &folder)?;
         let grow = async |lives: Lives<'_, '_, MongoTarget, MongoTarget>| {
-            let mut growing = Growing::new(lives, &mut record, &point.folder, arguments.time_limit);
+            let (record, folder, time_limit) = (&mut record, folder.as_path(), arguments.time_limit);
+            let mut growing = Growing { lives, record, folder, time_limit, since: None, is_audited: false };
             match carry_out(&mut growing, servers.servers.ended(), &output::line).await {
                 Err(EarlyEnd::Engine(error)) => Err(error),
                 ended => Ok(ended),
@@ -186,13 +145,13 @@ impl Growth<'_> {
         };
         let result = experiment.lives(&life, grow).await.unwrap_or_else(|error| Err(error.into()));
         let stages = record.stages.len();
-        end(result, (StudyKind::Growth, &point.folder), (stages, "stage"), |status| {
+        resume::end(result, (StudyKind::Growth, &folder), (stages, "stage"), |status| {
             record.run.status = status;
-            results::save_document(&record, &point.folder)?;
-            conclude_study(Report::of_growth(&record), &point.folder)?;
+            results::save_document(&record, &folder)?;
+            conclude_study(Report::of_growth(&record), &folder)?;
             Ok(exit(&record))
         })
-    }
+    })
 }
 
 /// How the command ends after growth that is complete.

@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use crate::campaign::{EarlyEnd, Interleaving, Point, Rounds, carry_out, status};
-use crate::cli::exit::{CliError, Exit};
-use crate::cli::output;
 use crate::cli::report::conclude_study;
-use crate::cli::run::job::{JobServers, PointSetup};
-use crate::cli::run::resume::end;
+use crate::cli::run::{JobServers, PointSetup, resume};
+use crate::cli::{CliError, Exit, output};
 use crate::report::Report;
 use crate::results::{self, RunRecord, StudyKind};
 use crate::server::client::MongoTarget;
@@ -22,11 +20,7 @@ use super::runs_of_points;
 ///
 /// # Errors
 /// When the sweep ends early; complete rounds are saved.
-pub async fn measure(
-    mut sweep: Sweep<'_>,
-    points: Vec<PointSetup>,
-    servers: &JobServers<'_>,
-) -> Result<Exit, CliError> {
+pub async fn measure(mut sweep: Sweep, points: Vec<PointSetup>, servers: &JobServers<'_>) -> Result<Exit, CliError> {
     if let Some(first) = points.first() {
         // Without those that the server cannot run.
         sweep.base.choice.all = false;
@@ -47,20 +41,20 @@ pub async fn measure(
     let runs = runs_of_points(&record, &folder)?;
     let rounds: usize = runs.iter().map(RunRecord::complete_rounds).sum();
     record.complete = result.is_ok() && record.points.iter().all(|point| point.error.is_none());
-    end(result, (StudyKind::Sweep, &folder), (rounds, "round"), |_| {
+    resume::end(result, (StudyKind::Sweep, &folder), (rounds, "round"), |_| {
         conclude(&mut record, &runs, &folder)?;
         Ok(if record.complete { Exit::Success } else { Exit::Invalid })
     })
 }
 
-impl Sweep<'_> {
+impl Sweep {
     /// Runs the rounds that points lack. Returns what ended it early.
     async fn measure_points(
         &mut self,
         setups: Vec<PointSetup>,
         servers: &JobServers<'_>,
     ) -> Result<Result<(), EarlyEnd>, CliError> {
-        let all = servers.begin_all(setups, &self.invocation)?;
+        let all = servers.begin_all(setups)?;
         let points = all.iter().map(|begun| servers.point(begun, &begun.log, false)).collect();
         let (begun, folder) = (self.record.clone(), self.folder.clone());
         let save = |points: &[Point<'_, MongoTarget, MongoTarget>]| {
@@ -68,7 +62,7 @@ impl Sweep<'_> {
             note(&mut record, points);
             results::save_document(&record, &folder)
         };
-        let mut rounds = Rounds::new(points, Interleaving::Apart, &save);
+        let mut rounds = Rounds { points, at: 0, interleaving: Interleaving::Apart, save_together: &save };
         let result = carry_out(&mut rounds, servers.servers.ended(), &output::line).await;
         let mut points = rounds.points;
         if !matches!(result, Err(EarlyEnd::Write(_))) {
@@ -77,7 +71,9 @@ impl Sweep<'_> {
         note(&mut self.record, &points);
         for point in points.iter().filter(|point| point.error.is_none()) {
             let records = self.record.points.iter_mut().filter(|record| point.folder().ends_with(&record.folder));
-            records.for_each(|record| record.error = invalid_reason(&point.record));
+            // Why its times may not be used.
+            let invalid = Report::new(&point.record).headline.invalid.into_iter().next();
+            records.for_each(|record| record.error.clone_from(&invalid));
         }
         Ok(result)
     }
@@ -91,11 +87,6 @@ fn note(sweep: &mut SweepRecord, points: &[Point<'_, MongoTarget, MongoTarget>])
             record.error = point.error.as_ref().map(ToString::to_string);
         }
     }
-}
-
-/// Why the times of a point may not be used.
-fn invalid_reason(run: &RunRecord) -> Option<String> {
-    Report::new(run).headline.invalid.into_iter().next()
 }
 
 /// Writes and prints the report.

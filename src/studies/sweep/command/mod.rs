@@ -8,26 +8,24 @@ mod condition;
 mod measure;
 mod points;
 mod refine;
-mod resume;
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
 use crate::cli::argument::SubjectArguments;
-use crate::cli::catalogue;
 use crate::cli::data_size::loaded_bytes;
-use crate::cli::exit::{CliError, Exit};
-use crate::cli::run::job::{JobServers, PointSetup, ServerJob};
-use crate::cli::run::{Invocation, RunArguments};
+use crate::cli::run::{Invocation, JobServers, PointSetup, ServerJob, resume};
 use crate::cli::scenario::definitions;
 use crate::cli::server::ServerChoice;
+use crate::cli::{CliError, Exit, catalogue};
 use crate::report::{Report, bytes};
 use crate::results::{self, RunRecord, RunSettings};
-use crate::scenario::{Condition, ConditionDefinition, nearest};
+use crate::scenario::{Condition, ConditionDefinition, Source, nearest};
 
 use super::record::{PointRecord, RefineRecord, SWEEP_FORMAT, SweepRecord, condition_number};
 pub use argument::SweepArguments;
-use points::{PointBase, grid, point_record};
+use measure::conclude;
+use points::{PointBase, grid, point_record, with_cache};
 
 /// The longest sweep, in seconds.
 const LONGEST: f64 = 86_400.0;
@@ -58,15 +56,15 @@ fn runs_of_points(record: &SweepRecord, folder: &Path) -> Result<Vec<RunRecord>,
 /// When the scenario, a condition or the server cannot be used, or the sweep ends early.
 pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
     if let Some(folder) = &arguments.resume {
-        return resume::resume(arguments, folder);
+        return resume(arguments, folder);
     }
-    let mut run = arguments.run()?;
-    let (vary, question) = conditions(arguments, &mut run)?;
+    let (mut study, mut measurement) = (arguments.study.clone(), arguments.measurement()?);
+    let (vary, question) = conditions(arguments, &mut study.subject)?;
     let vary = &vary;
-    if run.measurement.only.is_empty() {
-        run.measurement.only = condition::parts(vary);
+    if measurement.only.is_empty() {
+        measurement.only = condition::parts(vary);
     }
-    run.measurement.check_parts()?;
+    measurement.check_parts()?;
     if vary.len() > 2 {
         return Err(CliError::usage(format!(
             "--vary is given {} times, and a sweep has one or two conditions",
@@ -74,13 +72,13 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
         )));
     }
     check_refined(arguments, vary)?;
-    let (values, settings) = (grid(vary), run.settings());
-    let source = catalogue::open(run.scenario.as_deref().unwrap_or_default())?;
+    let (values, settings) = (grid(vary), measurement.settings(&study));
+    let source = catalogue::open(study.scenario())?;
     // Points are a series, which shows noise by itself: the baseline has no repeat.
-    let base = PointBase { source, choice: run.subject.choice(settings.seed, false), settings };
+    let base = PointBase { source, choice: study.subject.choice(settings.seed, false), settings };
     let points = values.iter().enumerate().map(|(place, values)| base.point(vary, values, place + 1));
     let mut points = points.collect::<Result<Vec<_>, _>>()?;
-    let (Some(first), choice) = (points.first(), arguments.server.choice()?) else {
+    let (Some(first), choice) = (points.first(), study.server.choice()?) else {
         return Err(CliError::usage("the sweep has no points"));
     };
     let judged = first.ready.plan.arms.iter().filter(|arm| !arm.is_unsafe).count();
@@ -91,7 +89,7 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
     }
     check_length(&points)?;
     let invocation = Invocation::now();
-    let folder = invocation.folder(run.measurement.out.as_deref(), &format!("{}/sweeps", first.ready.plan.name));
+    let folder = invocation.folder(measurement.out.as_deref(), &format!("{}/sweeps", first.ready.plan.name));
     let record = SweepRecord {
         format: SWEEP_FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
@@ -108,20 +106,48 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
     check_caches(&points, &record, &choice)?;
     let _locked = results::create_folder(&folder)?;
     points.iter_mut().for_each(|point| point.folder = folder.join(&point.folder));
-    Sweep { arguments, base, record, folder, invocation }.on_server(points, choice)
+    Sweep { base, record, folder }.on_server(ServerJob::new(points, invocation, &study), choice)
+}
+
+/// Continues the sweep in a folder, or prints its report when it is complete.
+///
+/// # Errors
+/// When there is no sweep, or this build or server cannot continue it.
+fn resume(arguments: &SweepArguments, folder: &Path) -> Result<Exit, CliError> {
+    let (kind, _lock) = resume::open(folder, "sweep")?;
+    let mut record = results::load_as::<SweepRecord>(folder)?;
+    let runs = runs_of_points(&record, folder)?;
+    if record.complete {
+        resume::complete(kind, folder);
+        conclude(&mut record, &runs, folder)?;
+        return Ok(Exit::Success);
+    }
+    let vary = record.vary.iter().map(|condition| Condition::new(&condition.name, condition.values.clone()));
+    let vary = vary.collect::<Result<Vec<_>, _>>().map_err(CliError::usage)?;
+    let Some(first) = runs.first().cloned() else { return Err(CliError::usage("the sweep has no points")) };
+    let mut points = Vec::new();
+    for (point, run) in record.points.iter().zip(runs) {
+        points.push(with_cache(PointSetup::resumed(run, folder.join(&point.folder))?, &vary, &point.values));
+    }
+    let choice = resume::server(&arguments.study.server, &first)?;
+    check_caches(&points, &record, &choice)?;
+    let settings = record.refine.as_ref().map_or(&first.settings, |refine| &refine.settings).clone();
+    let source = Source::new(first.scenario.name.as_str(), first.scenario.text.as_str());
+    let base = PointBase { source, choice: resume::choice(&first), settings };
+    let job = ServerJob::new(points, Invocation::now(), &arguments.study);
+    Sweep { base, record, folder: folder.to_owned() }.on_server(job, choice)
 }
 
 /// The conditions on the command line, else those of a sweep of the scenario, which also has a question and gives the run what
 /// the command line does not say.
 fn conditions(
     arguments: &SweepArguments,
-    run: &mut RunArguments,
+    subject: &mut SubjectArguments,
 ) -> Result<(Vec<Condition>, Option<String>), CliError> {
     if !arguments.vary.is_empty() {
         return Ok((arguments.vary.clone(), None));
     }
-    let scenario = run.scenario.as_deref().unwrap_or_default();
-    let sweeps = definitions(scenario, &run.subject, run.measurement.seed)?.sweeps;
+    let sweeps = definitions(arguments.study.scenario(), subject, arguments.measurement.seed)?.sweeps;
     let known: Vec<&str> = sweeps.iter().map(|sweep| sweep.name.value.as_str()).collect();
     let sweep = match &arguments.sweep {
         Some(name) => sweeps
@@ -132,7 +158,7 @@ fn conditions(
             CliError::usage("the scenario defines no sweep: name what to vary, such as --vary posts=100,1000,10000")
         })?,
     };
-    run.subject = run.subject.clone().over(SubjectArguments::defined(&sweep.run));
+    *subject = subject.clone().over(SubjectArguments::defined(&sweep.run));
     let vary = sweep.vary.iter().map(ConditionDefinition::condition).collect::<Result<Vec<_>, _>>();
     Ok((vary.map_err(CliError::usage)?, Some(sweep.question.clone())))
 }
@@ -199,15 +225,13 @@ fn by_number(one: &str, other: &str) -> Ordering {
 }
 
 /// A sweep that is ready to be measured.
-struct Sweep<'s> {
-    arguments: &'s SweepArguments,
+struct Sweep {
     base: PointBase,
     record: SweepRecord,
     folder: PathBuf,
-    invocation: Invocation,
 }
 
-impl Sweep<'_> {
+impl Sweep {
     /// Adds a point for each of some values of the only condition.
     fn add(&mut self, values: &[String]) -> Result<Vec<PointSetup>, CliError> {
         let [varied] = self.record.vary.as_mut_slice() else { return Ok(Vec::new()) };
@@ -225,10 +249,8 @@ impl Sweep<'_> {
         Ok(points)
     }
 
-    fn on_server(self, points: Vec<PointSetup>, choice: ServerChoice) -> Result<Exit, CliError> {
-        let SweepArguments { server, no_verify, .. } = self.arguments;
+    fn on_server(self, job: ServerJob<'_>, choice: ServerChoice) -> Result<Exit, CliError> {
         let folder = self.folder.clone();
-        let job = ServerJob::new(points, &self.invocation, &server.databases, !no_verify);
         let measure =
             async |points: Vec<PointSetup>, servers: JobServers<'_>| measure::measure(self, points, &servers).await;
         job.run(choice, ("rounds", &folder), measure)

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use crate::cli::data_size::loaded_bytes;
 use crate::cli::exit::CliError;
-use crate::cli::run::check_threads;
-use crate::cli::run::job::PointSetup;
+use crate::cli::run::{PointSetup, check_threads};
 use crate::cli::scenario::prepare_source;
 use crate::compile::Choice;
 use crate::results::RunSettings;
