@@ -1,12 +1,11 @@
 //! A run while it is measured, alone or as a point of a study.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use bson::rawdoc;
 
 use crate::engine::{Event, Experiment, MeasuredRound, RoundPlan, RunError};
-use crate::generate::Seed;
 use crate::results::{self, ResultsError, RunRecord, Status};
 use crate::server::{ReplyKind, Target};
 
@@ -24,9 +23,10 @@ pub struct Point<'s, T, G> {
     pub saved: usize,
     /// How much its rounds measure; `None` before its pilot.
     pub(super) plan: Option<RoundPlan>,
-    experiment: Experiment<'s, T, G>,
+    pub(super) experiment: Experiment<'s, T, G>,
     log: &'s LogWriter,
-    folder: PathBuf,
+    /// Its folder.
+    pub folder: PathBuf,
     /// The bytes that the cache of every server has while it is measured; `None`: as it is.
     cache: Option<f64>,
     is_changed: bool,
@@ -48,18 +48,9 @@ impl<'s, T: Target, G: Target + 'static> Point<'s, T, G> {
         Point { record, error, saved, plan, experiment, log, folder, cache, is_changed }
     }
 
-    pub(super) fn seed(&self, round: u64) -> Seed {
-        self.experiment.plan.round_seed(round)
-    }
-
     /// Whether it has all of its rounds.
     pub fn is_whole(&self) -> bool {
         self.record.complete_rounds() as u64 >= self.record.settings.rounds
-    }
-
-    /// Its folder.
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     /// Its folder's name.

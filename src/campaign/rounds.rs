@@ -51,9 +51,10 @@ impl<'s, T: Target, G: Target + 'static> Rounds<'s, T, G> {
     fn order(&self, round: u64) -> Vec<usize> {
         let points = self.points.len();
         match self.interleaving {
-            Interleaving::Apart => {
-                self.points.first().map_or_else(Vec::new, |point| shuffled(points, point.seed(round), ORDER, round))
-            }
+            Interleaving::Apart => self
+                .points
+                .first()
+                .map_or_else(Vec::new, |point| shuffled(points, point.experiment.plan.round_seed(round), ORDER, round)),
             Interleaving::InStep => (0..points).map(|place| (place + round as usize) % points).collect(),
         }
     }

@@ -41,15 +41,9 @@ pub struct Progress {
     bar: ProgressBar,
     drawing: Once,
     state: Arc<Mutex<State>>,
-    lines: Mutex<Written>,
+    /// The phases that have a line, with their rounds: in the pilot each strategy goes through all of them.
+    written: Mutex<Vec<(Option<u64>, RunPhase)>>,
     write_line: Option<WriteLine>,
-}
-
-/// The round that was written last, and its phases so far: in the pilot each strategy goes through all of them.
-#[derive(Debug, Default)]
-struct Written {
-    round: Option<u64>,
-    phases: Vec<RunPhase>,
 }
 
 impl Progress {
@@ -72,9 +66,9 @@ impl Progress {
     }
 
     fn new(write_line: Option<WriteLine>) -> Progress {
-        let (state, lines) = (Arc::default(), Mutex::default());
+        let (state, written) = (Arc::default(), Mutex::default());
         let (bar, drawing) = (ProgressBar::hidden(), Once::new());
-        Progress { started: Instant::now(), bar, drawing, state, lines, write_line }
+        Progress { started: Instant::now(), bar, drawing, state, written, write_line }
     }
 
     /// Shows progress on standard error as lines that start with a name.
@@ -113,6 +107,24 @@ impl Progress {
         }
     }
 
+    /// The lines of an event.
+    fn lines(&self, event: &Event<'_>, state: &State) -> Vec<String> {
+        match event {
+            Event::Started { rounds, arms } => vec![format!("{} of {}", counted(*rounds, "round"), arms.join(", "))],
+            Event::Planned { plan, rate, .. } => vec![planned(plan, *rate)],
+            Event::Phase { .. } | Event::Slice { .. } => {
+                let mut written = locked(&self.written);
+                let phase = state.phase.filter(|phase| !written.contains(&(state.round, *phase)));
+                written.extend(phase.map(|phase| (state.round, phase)));
+                let line =
+                    |phase: RunPhase| format!("{}: {}", state.round_name(state.round, Some(phase)), phase.name());
+                phase.map(line).into_iter().collect()
+            }
+            Event::Round(_) => end_of_round(state, self.started.elapsed()),
+            Event::Loaded { .. } | Event::Interval { .. } => Vec::new(),
+        }
+    }
+
     fn write(&self, lines: impl IntoIterator<Item = String>) {
         let Some(write_line) = &self.write_line else { return };
         let seconds = self.started.elapsed().as_secs_f64();
@@ -128,11 +140,7 @@ impl Observer for Progress {
         let mut state = locked(&self.state);
         state.take(event, self.started.elapsed());
         if self.write_line.is_some() {
-            let mut written = locked(&self.lines);
-            self.write(written.lines(event, &state));
-            if matches!(event, Event::Round(_)) {
-                self.write(end_of_round(&state, self.started.elapsed()));
-            }
+            self.write(self.lines(event, &state));
         }
     }
 }
@@ -140,28 +148,6 @@ impl Observer for Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-impl Written {
-    /// The lines of an event.
-    fn lines(&mut self, event: &Event<'_>, state: &State) -> Vec<String> {
-        match event {
-            Event::Started { rounds, arms } => vec![format!("{} of {}", counted(*rounds, "round"), arms.join(", "))],
-            Event::Planned { plan, rate, .. } => vec![planned(plan, *rate)],
-            Event::Phase { .. } | Event::Slice { .. } => {
-                let Some(phase) = state.phase else { return Vec::new() };
-                if self.round != state.round {
-                    *self = Written { round: state.round, phases: Vec::new() };
-                }
-                if self.phases.contains(&phase) {
-                    return Vec::new();
-                }
-                self.phases.push(phase);
-                vec![format!("{}: {}", state.round_name(state.round, Some(phase)), phase.name())]
-            }
-            Event::Loaded { .. } | Event::Interval { .. } | Event::Round(_) => Vec::new(),
-        }
     }
 }
 

@@ -121,7 +121,7 @@ impl Claims {
         let save = |points: &[Point<'_, MongoTarget, MongoTarget>]| {
             let mut record = begun.clone();
             for run in &mut record.runs {
-                let point = points.iter().find(|point| point.folder().ends_with(&run.folder));
+                let point = points.iter().find(|point| point.folder.ends_with(&run.folder));
                 run.rounds = point.map_or(run.rounds, |point| point.saved as u64);
             }
             results::save_document(&record, &folder)
@@ -149,7 +149,7 @@ impl Claims {
     ) -> Result<Exit, CliError> {
         let (mut exit, mut runs) = (Exit::Success, Vec::new());
         for mut point in points {
-            let folder = point.folder().to_owned();
+            let folder = point.folder.clone();
             let (is_whole, error) = (point.is_whole(), point.error.take());
             if is_whole || error.is_some() {
                 match conclude(&mut point, error.map_or(Ok(()), Err), &folder, None) {

@@ -3,7 +3,7 @@
 use crate::report::document::chart::axis::Axis;
 use crate::report::document::chart::lines::{Lines, StrategyLine};
 use crate::report::document::chart::series::Series;
-use crate::report::document::chart::{Chart, Gallery, Layout, with_legend};
+use crate::report::document::chart::{Chart, Gallery, with_legend};
 use crate::report::document::format::{count, short};
 
 /// A value of all strategies over the stages.
@@ -23,8 +23,7 @@ pub struct StageChart {
 
 /// All charts, two in a row. Their ids in the page start with `id`.
 pub(crate) fn stages(id: &str, charts: &[StageChart], series: &[Series]) -> Vec<Gallery> {
-    let drawn = charts.iter().enumerate().map(|(place, chart)| chart.draw(format!("{id}-{place}"), series)).collect();
-    with_legend(series, Gallery { layout: Layout::Two, charts: drawn })
+    with_legend(series, charts.iter().enumerate().map(|(place, chart)| chart.draw(format!("{id}-{place}"), series)))
 }
 
 impl StageChart {

@@ -4,7 +4,7 @@ use crate::report::document::chart::axis::Axis;
 use crate::report::document::chart::lines::{Line, Lines, StrategyLine};
 use crate::report::document::chart::series::Series;
 use crate::report::document::chart::svg::Svg;
-use crate::report::document::chart::{Chart, Gallery, Layout, cut, with_legend};
+use crate::report::document::chart::{Chart, Gallery, cut, with_legend};
 use crate::report::document::format::{short, three};
 
 /// The ratios of the strategies in one operation.
@@ -48,14 +48,12 @@ pub struct WinnerCell {
 
 /// The ratios of all operations, two charts in a row.
 pub(crate) fn ratios(charts: &[RatioChart], series: &[Series]) -> Vec<Gallery> {
-    let drawn = charts.iter().enumerate().map(|(place, chart)| chart.draw(place, series)).collect();
-    with_legend(series, Gallery { layout: Layout::Two, charts: drawn })
+    with_legend(series, charts.iter().enumerate().map(|(place, chart)| chart.draw(place, series)))
 }
 
 /// The fastest strategies of all operations.
 pub(crate) fn winners(maps: &[WinnerMap], series: &[Series]) -> Vec<Gallery> {
-    let drawn = maps.iter().enumerate().map(|(place, map)| map.draw(place, series)).collect();
-    with_legend(series, Gallery { layout: Layout::Two, charts: drawn })
+    with_legend(series, maps.iter().enumerate().map(|(place, map)| map.draw(place, series)))
 }
 
 impl RatioChart {

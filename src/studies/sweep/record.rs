@@ -88,22 +88,22 @@ pub fn condition_unit(value: &str) -> &str {
     value.trim_start_matches(|symbol: char| symbol.is_ascii_digit() || "+-.eE".contains(symbol))
 }
 
-/// The size of a unit of conditions: times are in seconds, shares from 0 to 1.
-pub fn condition_unit_size(unit: &str) -> f64 {
+/// The size of a unit of conditions: times are in seconds, shares from 0 to 1. `None` for another text.
+pub fn condition_unit_size(unit: &str) -> Option<f64> {
     match unit.trim() {
-        "%" => 0.01,
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        _ => 1.0,
+        "" | "s" => Some(1.0),
+        "%" => Some(0.01),
+        "us" | "µs" => Some(1e-6),
+        "ms" => Some(1e-3),
+        _ => None,
     }
 }
 
 /// The number that a value of a condition means; `None` for a name.
 pub fn condition_number(value: &str) -> Option<f64> {
     let unit = condition_unit(value);
-    let digits = value.strip_suffix(unit)?;
-    let is_known = ["", "%", "us", "µs", "ms", "s"].contains(&unit.trim());
-    digits.trim().parse::<f64>().ok().filter(|_| is_known).map(|number| number * condition_unit_size(unit))
+    let digits = value.strip_suffix(unit)?.trim();
+    Some(digits.parse::<f64>().ok()? * condition_unit_size(unit)?)
 }
 
 #[cfg(test)]

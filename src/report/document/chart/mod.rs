@@ -242,11 +242,11 @@ fn legend(svg: &mut Svg, series: &[&Series], width: f64, top: f64) -> f64 {
     y + 20.0
 }
 /// A gallery with the lines and markers of the strategies before it.
-pub(crate) fn with_legend(series: &[Series], gallery: Gallery) -> Vec<Gallery> {
+pub(crate) fn with_legend(series: &[Series], charts: impl Iterator<Item = Chart>) -> Vec<Gallery> {
     let mut body = Svg::default();
     let bottom = legend(&mut body, &series.iter().collect::<Vec<_>>(), 400.0, 0.0);
     let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     let description = format!("The lines and markers of {}.", names.join(", "));
     let legend = Chart { id: String::new(), description, size: (400.0, bottom), body };
-    vec![Gallery { layout: Layout::Two, charts: vec![legend] }, gallery]
+    [vec![legend], charts.collect()].map(|charts| Gallery { layout: Layout::Two, charts }).into()
 }

@@ -70,7 +70,7 @@ impl Sweep {
         }
         note(&mut self.record, &points);
         for point in points.iter().filter(|point| point.error.is_none()) {
-            let records = self.record.points.iter_mut().filter(|record| point.folder().ends_with(&record.folder));
+            let records = self.record.points.iter_mut().filter(|record| point.folder.ends_with(&record.folder));
             // Why its times may not be used.
             let invalid = Report::new(&point.record).headline.invalid.into_iter().next();
             records.for_each(|record| record.error.clone_from(&invalid));
@@ -82,7 +82,7 @@ impl Sweep {
 /// Notes the complete rounds of points, and why they have no more.
 fn note(sweep: &mut SweepRecord, points: &[Point<'_, MongoTarget, MongoTarget>]) {
     for point in points {
-        for record in sweep.points.iter_mut().filter(|record| point.folder().ends_with(&record.folder)) {
+        for record in sweep.points.iter_mut().filter(|record| point.folder.ends_with(&record.folder)) {
             record.rounds = point.saved as u64;
             record.error = point.error.as_ref().map(ToString::to_string);
         }

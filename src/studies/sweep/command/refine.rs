@@ -77,7 +77,7 @@ fn gaps<'c>(curves: impl Iterator<Item = &'c &'c Curve>) -> Vec<Gap> {
 /// A number as a value of a condition: with its unit, and whole if all of its values are.
 fn written(number: f64, condition: &ConditionRecord) -> String {
     let unit = condition.values.iter().map(|value| condition_unit(value)).find(|unit| !unit.is_empty()).unwrap_or("");
-    let number = number / condition_unit_size(unit);
+    let number = number / condition_unit_size(unit).unwrap_or(1.0);
     let is_whole = |value: &String| value.parse::<u64>().is_ok();
     if condition.values.iter().all(is_whole) {
         return format!("{}{unit}", number.round());

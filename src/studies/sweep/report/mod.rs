@@ -169,7 +169,7 @@ impl Swept<'_> {
     fn value(&self, x: f64) -> String {
         let last = self.record.vary.first().and_then(|condition| condition.values.last());
         let unit = last.map_or("", |value| condition_unit(value));
-        format!("{}{unit}", three(x / condition_unit_size(unit)))
+        format!("{}{unit}", three(x / condition_unit_size(unit).unwrap_or(1.0)))
     }
 
     /// A value of the first condition as it was written.

@@ -31,6 +31,22 @@ impl Swept<'_> {
         Column::text(key, names.join(", "), "The values of the conditions.")
     }
 
+    /// The rows of all strategies in every quantity at every point, with what `item` makes of quantity, point and strategy.
+    fn rows<T>(&self, item: impl Fn(SweptQuantity, usize, usize) -> Option<T>) -> Vec<(Row, T)> {
+        let mut rows = Vec::new();
+        for &quantity in &self.quantities {
+            for (place, (point, _)) in self.record.points.iter().zip(self.runs).enumerate() {
+                let group = format!("{}, {}", self.name(quantity), plain(&point.values.join(", ")));
+                let row = |&strategy: &usize| {
+                    let row = Row::new(self.strategy(strategy)).group(group.as_str()).series(strategy);
+                    Some((row, item(quantity, place, strategy)?))
+                };
+                rows.extend(self.strategies.iter().filter_map(row));
+            }
+        }
+        rows
+    }
+
     /// The mean times at every point.
     pub(crate) fn times(&self) -> Section {
         let measures = [
@@ -46,22 +62,15 @@ impl Swept<'_> {
             }),
             Measure::data("rounds", "The rounds that it comes from.", |one| one.rounds),
         ];
-        let mut rows = Vec::new();
-        for &quantity in &self.quantities {
-            for (number, (point, run)) in self.record.points.iter().zip(&self.points).enumerate() {
-                let means: Vec<_> =
-                    self.strategies.iter().map(|place| geometric_mean(&run.times(quantity, *place))).collect();
-                let best = means.iter().flatten().copied().reduce(f64::min);
-                let group = format!("{}, {}", self.name(quantity), plain(&point.values.join(", ")));
-                for (place, mean) in self.strategies.iter().zip(means) {
-                    let row = Row::new(self.strategy(*place)).group(group.as_str()).series(*place);
-                    let clients = self.runs.get(number).map_or(0.0, |run| run.settings.clients as f64);
-                    let calls_per_second =
-                        mean.filter(|_| quantity == SweptQuantity::Saturation).map(|mean| clients / mean * 1e9);
-                    rows.push((row, PointTime { mean, calls_per_second, best, rounds: point.rounds }));
-                }
-            }
-        }
+        let rows = self.rows(|quantity, point, strategy| {
+            let mean = |place: usize| geometric_mean(&self.points[point].times(quantity, place));
+            let best = self.strategies.iter().filter_map(|place| mean(*place)).reduce(f64::min);
+            let mean = mean(strategy);
+            let clients = self.runs[point].settings.clients as f64;
+            let at_saturation = mean.filter(|_| quantity == SweptQuantity::Saturation);
+            let calls_per_second = at_saturation.map(|mean| clients / mean * 1e9);
+            Some(PointTime { mean, calls_per_second, best, rounds: self.record.points[point].rounds })
+        });
         let table = Table::new("point_times", "Times at the points", Column::strategy(), &measures, rows)
             .grouped(measured())
             .side_by_side(Forms::READ);
@@ -87,17 +96,7 @@ impl Swept<'_> {
                 one.per_call("oplog_bytes")
             }),
         ];
-        let mut rows = Vec::new();
-        for &quantity in &self.quantities {
-            for (point, run) in self.record.points.iter().zip(&self.points) {
-                let group = format!("{}, {}", self.name(quantity), plain(&point.values.join(", ")));
-                let row = |place: &usize| {
-                    let row = Row::new(self.strategy(*place)).group(group.as_str()).series(*place);
-                    Some((row, run.own_cost(quantity, *place)?))
-                };
-                rows.extend(self.strategies.iter().filter_map(row));
-            }
-        }
+        let rows = self.rows(|quantity, point, strategy| self.points[point].own_cost(quantity, strategy));
         let title = "Costs at the points";
         let table = Table::new("point_costs", title, Column::strategy(), &measures, rows).grouped(measured()).folded();
         let note = "Per call of an operation by itself, from the server's counters.";
