@@ -8,8 +8,6 @@ use std::time::Duration;
 use crate::engine::{Event, Observer};
 use crate::results::{HLOG_FILE, IntervalLog, ResultsError, RunRecord};
 
-use super::point::started;
-
 /// Writes the intervals that the engine reports. The first write error is kept for [`LogWriter::check`].
 pub struct LogWriter {
     path: PathBuf,
@@ -20,17 +18,17 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Continues the log of a run after its complete rounds, or creates it. `now` is since the Unix epoch, for a new run
-    /// its start.
+    /// Continues the log of a run after its complete rounds, or creates it. `resumed` is when this process goes on with it, since
+    /// the Unix epoch.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn open(folder: &Path, record: &RunRecord, now: Duration) -> Result<LogWriter, ResultsError> {
+    pub fn open(folder: &Path, record: &RunRecord, resumed: Option<Duration>) -> Result<LogWriter, ResultsError> {
         let path = folder.join(HLOG_FILE);
         let started = started(record);
         let log = IntervalLog::resume(&path, started.as_secs_f64(), record.complete_rounds());
         let log = RefCell::new(log.map_err(|source| ResultsError::Write { path: path.clone(), source })?);
-        let offset = now.saturating_sub(started).as_secs_f64();
+        let offset = resumed.unwrap_or(started).saturating_sub(started).as_secs_f64();
         Ok(LogWriter { path, log, first_error: RefCell::default(), offset })
     }
 
@@ -54,4 +52,11 @@ impl Observer for LogWriter {
             }
         }
     }
+}
+
+/// Returns when a run started, since the Unix epoch; the epoch itself when its record has no valid time.
+fn started(record: &RunRecord) -> Duration {
+    let parsed = bson::DateTime::parse_rfc3339_str(&record.started);
+    let millis = parsed.map(bson::DateTime::timestamp_millis).unwrap_or(0);
+    Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }

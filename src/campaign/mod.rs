@@ -20,7 +20,7 @@ use crate::server::turns::EndedServer;
 
 pub use early_end::{EarlyEnd, status};
 pub use latency_log::LogWriter;
-pub use point::{Point, started};
+pub use point::Point;
 pub use rounds::{Interleaving, RoundStep, Rounds};
 
 /// A study: steps, and what is finished of them.

@@ -1,7 +1,6 @@
 //! A run while it is measured, alone or as a point of a study.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use bson::rawdoc;
 
@@ -128,11 +127,4 @@ impl<'s, T: Target, G: Target + 'static> Point<'s, T, G> {
         }
         Ok(())
     }
-}
-
-/// Returns when a run started, since the Unix epoch; the epoch itself when its record has no valid time.
-pub fn started(record: &RunRecord) -> Duration {
-    let parsed = bson::DateTime::parse_rfc3339_str(&record.started);
-    let millis = parsed.map(bson::DateTime::timestamp_millis).unwrap_or(0);
-    Duration::from_millis(u64::try_from(millis).unwrap_or(0))
 }

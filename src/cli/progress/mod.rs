@@ -116,8 +116,7 @@ impl Progress {
                 let mut written = locked(&self.written);
                 let phase = state.phase.filter(|phase| !written.contains(&(state.round, *phase)));
                 written.extend(phase.map(|phase| (state.round, phase)));
-                let line =
-                    |phase: RunPhase| format!("{}: {}", state.round_name(state.round, Some(phase)), phase.name());
+                let line = |phase: RunPhase| format!("{}: {}", state.round_name(), phase.name());
                 phase.map(line).into_iter().collect()
             }
             Event::Round(_) => end_of_round(state, self.started.elapsed()),
@@ -155,7 +154,7 @@ impl Drop for Progress {
 fn end_of_round(state: &State, elapsed: Duration) -> Vec<String> {
     let left = state.left(elapsed).filter(|left| !left.is_zero());
     let left = left.map_or_else(String::new, |left| format!(", about {} left", format_duration(left)));
-    let done = format!("{}: done{left}", state.round_name(state.round, None));
+    let done = format!("{}: done{left}", state.round_name());
     let names = state.strategies.iter().map(|strategy| strategy.name.chars().count()).max().unwrap_or(0);
     let row = |[name, _, rate, failed]: [String; 4]| {
         let parts = [(rate, "/s"), (failed, " failed")].into_iter().filter(|(text, _)| !text.is_empty());

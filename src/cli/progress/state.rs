@@ -106,7 +106,7 @@ impl State {
     /// What is done now, and how far it is.
     pub(super) fn now(&self) -> String {
         let Some(phase) = self.phase else { return self.preparation.clone() };
-        let place = self.round_name(self.round, Some(phase));
+        let place = self.round_name();
         let arm = if self.arm.is_empty() { String::new() } else { format!(", {}", self.arm) };
         match (self.round, phase) {
             // Strategies alternate too fast to be read.
@@ -119,9 +119,9 @@ impl State {
         }
     }
 
-    pub(super) fn round_name(&self, round: Option<u64>, phase: Option<RunPhase>) -> String {
+    pub(super) fn round_name(&self) -> String {
         let digits = self.rounds.to_string().len();
-        match (round, phase) {
+        match (self.round, self.phase) {
             (Some(round), _) => format!("round {:>digits$} of {}", round + 1, self.rounds),
             (None, Some(RunPhase::Explain)) => "query plans".to_owned(),
             (None, _) => "pilot".to_owned(),

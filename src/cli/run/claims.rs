@@ -43,7 +43,19 @@ pub fn run(arguments: &RunArguments, ids: &[String]) -> Result<Exit, CliError> {
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
-    let mut record = begin(&ready, arguments, &invocation);
+    let mut record = ClaimsRecord {
+        format: CLAIMS_FORMAT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        scenario: ready.plan.name.clone(),
+        title: ready.plan.title.clone(),
+        scenario_sha256: sha256(&ready.source),
+        server: None,
+        started: invocation.started_text(),
+        preset: arguments.measurement.preset,
+        complete: false,
+        runs: Vec::new(),
+        claims: Vec::new(),
+    };
     let mut points = Vec::new();
     for (group, run) in groups.iter().zip(runs) {
         output::line(&group.describe());
@@ -188,23 +200,6 @@ impl Claims {
         }
         let order = &self.order;
         self.record.claims.sort_by_key(|claim| order.iter().position(|id| *id == claim.claim.id));
-    }
-}
-
-/// The record before the first run.
-fn begin(ready: &Ready, arguments: &RunArguments, invocation: &Invocation) -> ClaimsRecord {
-    ClaimsRecord {
-        format: CLAIMS_FORMAT,
-        version: env!("CARGO_PKG_VERSION").into(),
-        scenario: ready.plan.name.clone(),
-        title: ready.plan.title.clone(),
-        scenario_sha256: sha256(&ready.source),
-        server: None,
-        started: invocation.started_text(),
-        preset: arguments.measurement.preset,
-        complete: false,
-        runs: Vec::new(),
-        claims: Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::time::Instant;
 
-use crate::campaign::{LogWriter, Point, started};
+use crate::campaign::{LogWriter, Point};
 use crate::cli::exit::{CliError, Exit, write_error};
 use crate::cli::reservation::databases;
 use crate::cli::scenario::Ready;
@@ -154,11 +154,8 @@ impl<'r> JobServers<'r> {
         let begin = |setup: PointSetup| {
             fs::create_dir_all(&setup.folder).map_err(|error| write_error(&setup.folder, &error))?;
             let record = self.begin(&setup)?;
-            let now = match &setup.resumed {
-                Some(_) => Invocation::now().started.saturating_sub(self.started.elapsed()),
-                None => started(&record),
-            };
-            let log = LogWriter::open(&setup.folder, &record, now)?;
+            let now = || Invocation::now().started.saturating_sub(self.started.elapsed());
+            let log = LogWriter::open(&setup.folder, &record, setup.resumed.as_ref().map(|_| now()))?;
             Ok(BegunPoint { setup, record, log })
         };
         setups.into_iter().map(begin).collect()

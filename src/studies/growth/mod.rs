@@ -5,4 +5,3 @@ pub mod curve;
 pub mod record;
 pub mod report;
 pub mod rules;
-pub mod stages;

@@ -1,6 +1,9 @@
 //! The report of growth: what calls cost while documents grow, and what happens when one is full.
 
-use crate::report::document::chart::lines::{LinePoint, StrategyLine};
+use crate::report::document::chart::axis::Axis;
+use crate::report::document::chart::lines::{LinePoint, Lines, StrategyLine};
+use crate::report::document::chart::{Chart, with_legend};
+use crate::report::document::format::short;
 use crate::report::{
     Cell, Charts, Column, Finding, Forms, Headline, Measure, Report, Row, Section, Series, Table, Tone, bytes, count,
     counted, plain, three, time,
@@ -9,7 +12,6 @@ use crate::results::{AuditRecord, CellRecord, CollectionSizes, GrowthEnd, Status
 
 use super::curve::{GrowthCurve, StagePoint, calls_after, largest_document};
 use super::record::GrowthRecord;
-use super::stages::StageChart;
 
 /// An exponent up to which a time is called flat.
 const FLAT: f64 = 0.25;
@@ -21,6 +23,15 @@ struct GrowthResults<'r> {
     operations: Vec<usize>,
     /// Per strategy, the curves of these operations.
     curves: Vec<Vec<GrowthCurve>>,
+}
+
+/// A value of all strategies over the stages.
+struct StageChart {
+    title: String,
+    /// Of which kind its values are.
+    remark: &'static str,
+    unit: fn(f64) -> String,
+    lines: Vec<StrategyLine>,
 }
 
 /// A strategy at a stage: what the growing operation cost it, and the sizes after it.
@@ -229,13 +240,17 @@ impl GrowthResults<'_> {
         points: impl Fn(usize) -> Vec<LinePoint>,
     ) -> StageChart {
         let lines = self.strategies().map(|strategy| StrategyLine { strategy, points: points(strategy) });
-        let lines = lines.collect();
-        StageChart { title, remark, operation: self.operation(self.record.operation), unit, lines }
+        StageChart { title, remark, unit, lines: lines.collect() }
     }
 
     fn charts(&self, id: &'static str, charts: Vec<StageChart>) -> Charts {
         let series = Series::named(self.strategies().map(|place| self.strategy(place)));
-        Charts::of(series, move |series| super::stages::stages(id, &charts, series), "")
+        let operation = self.operation(self.record.operation);
+        let draw = move |series: &[Series]| {
+            let charts = charts.iter().enumerate();
+            with_legend(series, charts.map(|(place, chart)| chart.draw(format!("{id}-{place}"), &operation, series)))
+        };
+        Charts::of(series, draw, "")
     }
 
     fn sizes(&self) -> Section {
@@ -334,6 +349,26 @@ impl GrowthResults<'_> {
             .folded()
             .only(Forms::READ);
         Section::new("stages", "Times at the stages").table(table)
+    }
+}
+
+impl StageChart {
+    fn draw(&self, id: String, operation: &str, series: &[Series]) -> Chart {
+        let words = |name: &str, calls: f64, value: f64| {
+            format!("{name}: {} after {} calls", (self.unit)(value), count(calls as u64))
+        };
+        let calls = self.lines.iter().flat_map(|line| &line.points).map(|(calls, ..)| *calls);
+        let lines = Lines {
+            id,
+            title: self.title.clone(),
+            remark: self.remark.to_owned(),
+            description: format!("{}: {}, over the calls of {}.", self.title, self.remark, operation),
+            axis: Axis::of_counts("calls", &format!("calls of {}", operation), calls),
+            is_log: true,
+            unit: &|value| short(&(self.unit)(value)),
+            lines: self.lines.iter().filter_map(|line| line.with_look(series, words)).collect(),
+        };
+        lines.draw()
     }
 }
 

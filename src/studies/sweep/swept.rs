@@ -1,6 +1,6 @@
 //! The curves of a sweep: each pair of strategies, operation by operation and for the mix, over the points.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::record::Metric;
 use crate::results::{Part, RunRecord};
@@ -15,7 +15,7 @@ use super::crossover::{Curve, CurveSample};
 use super::record::{SweepRecord, condition_number};
 
 /// What is compared over the points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SweptQuantity {
     /// The mean time of an operation by itself. Has the operation's position.
     Own(usize),
@@ -194,18 +194,11 @@ impl SweptRun {
 impl SweptQuantity {
     /// All quantities that some points have, operations first.
     pub fn all(points: &[SweptRun]) -> Vec<SweptQuantity> {
-        let mut all = BTreeSet::new();
-        for part in points.iter().flat_map(|point| point.parts.values()) {
-            match part.part {
-                Some(Part::Own) => all.extend((0..part.operations.len()).map(SweptQuantity::Own)),
-                Some(Part::Rate) => all.extend([SweptQuantity::Rate]),
-                Some(Part::Saturation) => all.extend([SweptQuantity::Saturation]),
-                None => {}
-            }
-        }
+        let operations = points.iter().flat_map(|point| point.parts.values()).map(|part| part.operations.len());
+        let own = (0..operations.max().unwrap_or(0)).map(SweptQuantity::Own);
         let is_measured =
             |quantity: &SweptQuantity| points.iter().any(|point| point.times(*quantity, 0).iter().any(Option::is_some));
-        all.into_iter().filter(is_measured).collect()
+        own.chain([SweptQuantity::Rate, SweptQuantity::Saturation]).filter(is_measured).collect()
     }
 
     /// Whether it is about the mix, not about an operation by itself.

@@ -200,9 +200,11 @@ fn check_caches(points: &[PointSetup], record: &SweepRecord, choice: &ServerChoi
             return Err(CliError::usage("--vary cache needs embedded servers: omit --uri and MONGODB_URI"));
         }
         if cache < SMALLEST_CACHE {
+            let pairs = record.vary.iter().zip(values);
+            let pairs = pairs.map(|(condition, value)| format!("--vary {}={value}", condition.name));
             return Err(CliError::usage(format!(
                 "at {}, {} loads about {}, so that the cache would have {}, and a server needs {}; load more data with --set",
-                described(record, values),
+                pairs.collect::<Vec<_>>().join(" "),
                 point.ready.plan.arms[0].name,
                 bytes(loaded_bytes(&point.ready.plan)),
                 bytes(cache),
@@ -211,12 +213,6 @@ fn check_caches(points: &[PointSetup], record: &SweepRecord, choice: &ServerChoi
         }
     }
     Ok(())
-}
-
-/// The conditions with some values, as on the command line.
-fn described(record: &SweepRecord, values: &[String]) -> String {
-    let pairs = record.vary.iter().zip(values).map(|(condition, value)| format!("--vary {}={value}", condition.name));
-    pairs.collect::<Vec<_>>().join(" ")
 }
 
 /// The order of two values of a condition with numbers.
