@@ -56,8 +56,7 @@ impl Progress {
         let (drawn, started) = (Arc::clone(&progress.state), progress.started);
         let colour = AutoStream::choice(&std::io::stderr()) != ColorChoice::Never;
         let draw = move |_: &ProgressState, out: &mut dyn fmt::Write| {
-            let screen = Screen { colour, ..screen() };
-            let _ = out.write_str(&screen.lines(&locked(&drawn), started.elapsed()));
+            let _ = out.write_str(&screen(colour).lines(&locked(&drawn), started.elapsed()));
         };
         let style = ProgressStyle::with_template("{lines}").unwrap_or_else(|_| ProgressStyle::default_spinner());
         progress.bar.set_style(style.with_key("lines", draw));
@@ -175,10 +174,10 @@ fn planned(plan: &RoundPlan, rate: Option<f64>) -> String {
     format!("per strategy and round: {}", parts.join(", "))
 }
 
-fn screen() -> Screen {
+fn screen(colour: bool) -> Screen {
     let size = terminal_size::terminal_size_of(std::io::stderr());
     let (columns, rows) = size.map_or((COLUMNS, ROWS), |(width, height)| (width.0.into(), height.0.into()));
-    Screen { columns, rows, colour: false }
+    Screen { columns, rows, colour }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -22,7 +22,7 @@ use crate::server::embedded::Checkpoints;
 use super::objective::Objective;
 use super::record::{CAPACITY_FORMAT, CapacityRecord};
 pub use argument::CapacityArguments;
-use search::{CapacityGoal, Trials};
+use search::{CapacityGoal, MAX_CALLS, Trials};
 use searching::Searching;
 
 /// The name of the Markdown report in the folder of a search.
@@ -92,15 +92,14 @@ fn goal(objective: Objective, arrivals: Arrivals, plan: &Plan) -> Result<Capacit
     let operation = objective.operation.as_deref().map(|name| called(&option, name, plan)).transpose()?;
     let share = operation.map_or(1.0, |place| plan.mix.weights[place] / total);
     let goal = CapacityGoal { objective, operation, share, arrivals };
-    if goal.is_possible() {
-        Ok(goal)
-    } else {
-        Err(CliError::usage(format!(
-            "{option} needs {} calls per trial, which is too many; try {}",
-            goal.calls_needed(),
-            Objective { metric: goal.nearest(), ..goal.objective.clone() }
-        )))
+    if goal.calls_needed() <= MAX_CALLS {
+        return Ok(goal);
     }
+    Err(CliError::usage(format!(
+        "{option} needs {} calls per trial, which is too many; try {}",
+        goal.calls_needed(),
+        Objective { metric: goal.nearest(), ..goal.objective.clone() }
+    )))
 }
 
 /// Makes the searches of a job's only point; `record_of` makes the record of what is measured, which has the trials that an

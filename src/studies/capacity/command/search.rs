@@ -28,7 +28,7 @@ const WARM_UP_SECONDS: f64 = 0.5;
 const MAX_RATE: f64 = 1e6;
 
 /// The most calls that an objective may need in a trial.
-const MAX_CALLS: u64 = 1_000_000;
+pub const MAX_CALLS: u64 = 1_000_000;
 
 /// What the searches look for.
 #[derive(Debug, Clone)]
@@ -47,11 +47,6 @@ impl CapacityGoal {
     /// The lowest rate at which a trial has enough calls, and the highest.
     pub fn bounds(&self) -> RangeInclusive<f64> {
         (self.calls_needed() as f64 / MAX_SECONDS).clamp(1.0, MAX_RATE)..=MAX_RATE
-    }
-
-    /// Whether a trial can have the calls that the objective needs.
-    pub fn is_possible(&self) -> bool {
-        self.calls_needed() <= MAX_CALLS
     }
 
     /// The quantile with the most nines that a trial can have enough calls for.
