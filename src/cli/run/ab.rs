@@ -79,14 +79,15 @@ impl Pair<'_> {
                 a.ready = b.ready.clone();
                 self.measure([a, b], [servers_a, servers_b]).await
             };
-            Box::pin(on_servers(self.job(1, of_b, &|what| announce(1, what)), b, stop.clone(), on_b)).await
+            Box::pin(on_servers(self.job(1, of_b), b, stop.clone(), on_b)).await
         };
-        on_servers(self.job(0, point, &|what| announce(0, what)), a, stop.clone(), on_a).await
+        on_servers(self.job(0, point), a, stop.clone(), on_a).await
     }
 
-    fn job<'j>(&self, place: usize, point: PointSetup, announce: &'j dyn Fn(&str)) -> ServerJob<'j> {
+    fn job(&self, place: usize, point: PointSetup) -> ServerJob<'static> {
         let invocation = self.invocations[place].clone();
-        ServerJob { announce, ..ServerJob::new(vec![point], invocation, &self.arguments.study) }
+        let announce = move |what: &str| output::message(&format!("server {}: {what}\n", NAMES[place]));
+        ServerJob { announce: Box::new(announce), ..ServerJob::new(vec![point], invocation, &self.arguments.study) }
     }
 
     async fn measure(&self, setups: [PointSetup; 2], servers: [JobServers<'_>; 2]) -> Result<Exit, CliError> {
@@ -146,8 +147,4 @@ impl Pair<'_> {
         let first = exits.into_iter().find(|exit| *exit != Exit::Success);
         Ok(if compared == Exit::Success { first.unwrap_or(compared) } else { compared })
     }
-}
-
-fn announce(server: usize, what: &str) {
-    output::message(&format!("server {}: {what}\n", NAMES[server]));
 }

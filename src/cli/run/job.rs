@@ -89,7 +89,7 @@ pub struct ServerJob<'j> {
     /// When the servers write checkpoints.
     pub checkpoints: Checkpoints,
     /// Says what is done before the first step.
-    pub announce: &'j dyn Fn(&str),
+    pub announce: Box<dyn Fn(&str) + 'j>,
 }
 
 /// A point whose record is begun.
@@ -201,7 +201,7 @@ impl<'j> ServerJob<'j> {
         let namespace = study.server.databases.namespace(first.map_or("", |point| &point.ready.plan.name), id);
         // The flushes of a round write checkpoints; others would fall into its windows.
         let checkpoints = Checkpoints::OnlyByFsync;
-        let (is_verified, announce) = (!study.no_verify, &output::line);
+        let (is_verified, announce) = (!study.no_verify, Box::new(output::line));
         ServerJob { points, invocation, namespace, is_verified, are_apart: false, checkpoints, announce }
     }
 
@@ -298,7 +298,7 @@ impl<'j> ServerJob<'j> {
             None => {
                 let (plan, settings) = (&point.ready.plan, &point.settings);
                 let scenario = &point.ready.source.path;
-                let check = verify_before_run(session, plan, settings, &self.namespace, scenario, self.announce);
+                let check = verify_before_run(session, plan, settings, &self.namespace, scenario, &*self.announce);
                 Some(check.await?)
             }
         };

@@ -140,7 +140,7 @@ fn on_server(
     }
     let (folder, progress) = (point.folder.clone(), Progress::start());
     let job = ServerJob::new(vec![point], invocation, &arguments.study);
-    let job = ServerJob { announce: &|what| progress.prepare(what), ..job };
+    let job = ServerJob { announce: Box::new(|what| progress.prepare(what)), ..job };
     job.run(choice, ("rounds", &folder), async |points: Vec<PointSetup>, measured: JobServers<'_>| {
         let Some(mut begun) = measured.begin_all(points)?.pop() else { return Ok(Exit::Success) };
         comparison.check(&mut begun.record)?;

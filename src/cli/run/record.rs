@@ -19,6 +19,8 @@ use super::invocation::Invocation;
 /// Returns the record of a run before its first round.
 pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocation: &Invocation) -> RunRecord {
     let plan = &ready.plan;
+    let identical = plan.identical_programs().into_iter();
+    let identical = identical.map(|same| IdenticalProgramRecord { strategy: same.arm, operation: same.operation });
     RunRecord {
         format: FORMAT_VERSION,
         version: env!("CARGO_PKG_VERSION").into(),
@@ -30,7 +32,11 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         scenario: scenario_record(plan, &ready.source),
         parameters: plan.parameters.iter().map(|(name, value)| (name.to_string(), json(value))).collect(),
         mix: mix(plan),
-        environment: environment(&settings),
+        environment: Environment {
+            driver: option_env!("DOCSHAPE_DRIVER").map(str::to_owned),
+            connections: Some(settings.most_clients() as u64),
+            ..Environment::read()
+        },
         settings: RunSettings {
             write_concern: plan.concerns.write.clone(),
             read_concern: plan.concerns.read.clone(),
@@ -46,7 +52,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         parts: BTreeMap::new(),
         rounds: Vec::new(),
         part: None,
-        identical: identical(plan),
+        identical: identical.collect(),
         query_plans: Vec::new(),
         events: Vec::new(),
         warnings: Vec::new(),
@@ -97,11 +103,6 @@ fn than(claim: &scenario::ClaimDefinition, term: ClaimTerm) -> Than {
     }
 }
 
-fn identical(plan: &Plan) -> Vec<IdenticalProgramRecord> {
-    let programs = plan.identical_programs().into_iter();
-    programs.map(|same| IdenticalProgramRecord { strategy: same.arm, operation: same.operation }).collect()
-}
-
 /// Returns the SHA-256 of a scenario's text, hexadecimal.
 pub fn sha256(source: &Source) -> String {
     Sha256::digest(source.text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -121,12 +122,6 @@ fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
 fn mix(plan: &Plan) -> MixRecord {
     let names = plan.operations.iter().map(|operation| operation.name.to_string());
     MixRecord { name: plan.mix.name.clone(), weights: names.zip(plan.mix.weights.iter().copied()).collect() }
-}
-
-/// Returns the machine, the driver and its connections.
-fn environment(settings: &RunSettings) -> Environment {
-    let driver = option_env!("DOCSHAPE_DRIVER").map(str::to_owned);
-    Environment { driver, connections: Some(settings.most_clients() as u64), ..Environment::read() }
 }
 
 /// Omits an index without a value: loading, which comes next, reports it.

@@ -140,13 +140,10 @@ fn confirmations(record: &CapacityRecord) -> Section {
     let rows = record.confirmations.iter().map(|one| (Row::new(name(record, one.strategy)), one));
     let table = Table::new("confirmations", "Confirmation", Column::strategy(), &measures, rows);
     let missed = record.confirmations.iter().filter(|one| !one.trial.passed);
-    if record.confirmations.is_empty() {
-        return Section::new("confirmations", "Confirmation").table(table);
-    }
-    let section = Section::new("confirmations", "Confirmation").table(table).note(
-        "A long trial at the lower end of the 95 % CI, on other data. Without an interval, at the highest rate up to the \
-         capacity that was kept.",
-    );
+    let about = "A long trial at the lower end of the 95 % CI, on other data. Without an interval, at the highest rate up to the \
+                 capacity that was kept.";
+    let about = if record.confirmations.is_empty() { "" } else { about };
+    let section = Section::new("confirmations", "Confirmation").table(table).note(about);
     missed.fold(section, |section, one| {
         section.note(format!(
             "{} does not keep the objective for {} s at {} calls/s: its capacity holds for short bursts only.",
