@@ -10,20 +10,18 @@ mod condition;
 mod diagnostic;
 mod entity;
 mod growth;
-#[cfg(test)]
-mod key_tables;
 mod keys;
 mod node;
 mod operation;
 pub mod quantity;
 mod read;
 mod run;
-#[cfg(test)]
-mod schema;
 mod source;
 mod step;
 mod strategy;
 mod sweep;
+#[cfg(test)]
+mod tests;
 
 pub use audit::{AuditDefinition, AuditRule};
 pub use claim::{ClaimBound, ClaimDefinition, ClaimSubject};

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::command::COMMANDS;
-use super::condition::{MOST_CONDITIONS, MOST_VALUES};
-use super::keys::{self, KeyDefinition, Takes};
-use super::step::{REPEATED_REQUEST, RETRY, STEPS};
-use super::{CommandWord, Diagnostics, Node, Scalar, Source, Tree, read};
+use crate::scenario::command::COMMANDS;
+use crate::scenario::condition::{MOST_CONDITIONS, MOST_VALUES};
+use crate::scenario::keys::{self, KeyDefinition, Takes};
+use crate::scenario::step::{REPEATED_REQUEST, RETRY, STEPS};
+use crate::scenario::{CommandWord, Diagnostics, FORMAT, Node, Scalar, Source, Tree, read};
 
 fn reference(definition: &str) -> Value {
     json!({ "$ref": format!("#/$defs/{definition}") })
@@ -21,7 +21,7 @@ fn by_name(values: Value) -> Value {
 /// What a key takes.
 fn value(takes: Takes) -> Value {
     match takes {
-        Takes::Format => json!({ "const": super::FORMAT }),
+        Takes::Format => json!({ "const": FORMAT }),
         Takes::Text => json!({ "type": "string", "pattern": "\\S" }),
         Takes::Texts => json!({ "type": "array", "items": value(Takes::Text) }),
         Takes::OneOf(words) => json!({ "enum": words }),
