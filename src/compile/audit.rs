@@ -12,8 +12,7 @@ use super::scope::{Names, Origin, Scope};
 use super::steps::StepCompiler;
 
 /// Reports strategies that audits name and that do not exist, and audits whose name means something else in `tolerates`.
-pub fn check_names(scenario: &scenario::Scenario, diagnostics: &mut Diagnostics) {
-    let known: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
+pub fn check_names(scenario: &scenario::Scenario, diagnostics: &Diagnostics) {
     for audit in &scenario.audits {
         if audit.name.value == PAIRS {
             let message = format!("no audit may be named `{PAIRS}`");
@@ -21,7 +20,8 @@ pub fn check_names(scenario: &scenario::Scenario, diagnostics: &mut Diagnostics)
             diagnostics.error(audit.name.span, message, help);
         }
         for name in audit.strategies() {
-            diagnostics.is_known("strategy", name, &format!(" in audit `{}`", audit.name.value), &known);
+            let known = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str());
+            diagnostics.is_known("strategy", name, &format!(" in audit `{}`", audit.name.value), known);
         }
     }
 }
@@ -34,27 +34,26 @@ pub struct AuditCompiler<'r> {
     pub names: &'r Names,
     pub collections: &'r [String],
     pub concerns: &'r Concerns,
-    pub diagnostics: &'r mut Diagnostics,
+    pub diagnostics: &'r Diagnostics,
 }
 
 impl AuditCompiler<'_> {
     /// The audit; `None` when there were problems.
-    pub fn compile(&mut self, audit: &scenario::AuditDefinition, steps: &[StepDefinition]) -> Option<Audit> {
+    pub fn compile(&self, audit: &scenario::AuditDefinition, steps: &[StepDefinition]) -> Option<Audit> {
         let program = self.program(steps);
-        let is_live = audit.is_live.as_ref().is_some_and(|live| live.value);
-        let snapshot = (is_live && program.is_some()).then(|| {
+        let snapshot = (audit.is_live && program.is_some()).then(|| {
             let kind = StepKind::Transaction { attempts: SNAPSHOT_ATTEMPTS, body: steps.to_vec() };
             self.program(&[StepDefinition { span: audit.name.span, kind }])
         });
         let snapshot = optional(snapshot)?;
         let expect = match &audit.expect {
-            None => Some(Expression::Constant(Value::Int(0))),
+            None => Expression::Constant(Value::Int(0)),
             Some(node) => {
-                let mut scope = Scope::new(self.names, format!("audit.{}", audit.name.value));
+                let mut scope = Scope::new(self.names, self.diagnostics, format!("audit.{}", audit.name.value));
                 scope.assign("calls", Origin::Argument, None);
-                let expression = resolve(node, &mut scope, self.diagnostics)?;
+                let expression = resolve(node, &mut scope)?;
                 self.check_calls(&expression, node.span);
-                Some(expression)
+                expression
             }
         };
         Some(Audit {
@@ -63,19 +62,16 @@ impl AuditCompiler<'_> {
             program: program?,
             snapshot,
             is_tolerated: false,
-            expect: expect?,
+            expect,
         })
     }
 
     /// Reports names of `tolerates` that are no live audit of the strategy.
-    pub fn check_tolerated(&mut self, tolerated: &[Spanned<String>], audits: &[&scenario::AuditDefinition]) {
-        let known: Vec<&str> = audits.iter().map(|audit| audit.name.value.as_str()).collect();
+    pub fn check_tolerated(&self, tolerated: &[Spanned<String>], audits: &[&scenario::AuditDefinition]) {
         for name in tolerated.iter().filter(|name| name.value != PAIRS) {
-            let is_live = |audit: &&&scenario::AuditDefinition| {
-                audit.name.value == name.value && audit.is_live.as_ref().is_some_and(|live| live.value)
-            };
-            if self.diagnostics.is_known("audit", name, " of this strategy", &known)
-                && !audits.iter().any(|audit| is_live(&audit))
+            let known = audits.iter().map(|audit| audit.name.value.as_str());
+            if self.diagnostics.is_known("audit", name, " of this strategy", known)
+                && !audits.iter().any(|audit| audit.name.value == name.value && audit.is_live)
             {
                 let message = format!("`tolerates` names audit `{}`, which does not run during calls", name.value);
                 self.diagnostics.error(name.span, message, "add `live: true` to the audit, or remove its name here");
@@ -83,23 +79,23 @@ impl AuditCompiler<'_> {
         }
     }
 
-    fn program(&mut self, steps: &[StepDefinition]) -> Option<Program> {
-        let scope = Scope::new(self.names, "audit");
-        StepCompiler::new(scope, self.collections, self.concerns, self.diagnostics).compile(steps, true)
+    fn program(&self, steps: &[StepDefinition]) -> Option<Program> {
+        let scope = Scope::new(self.names, self.diagnostics, "audit");
+        StepCompiler::new(scope, self.collections, self.concerns).compile(steps, true)
     }
 
     /// Reports unknown operations and outcomes, which would count as null.
-    fn check_calls(&mut self, expect: &Expression, span: scenario::Span) {
-        let known: Vec<&str> = self.names.operations.iter().map(String::as_str).collect();
-        let diagnostics = std::cell::RefCell::new(&mut *self.diagnostics);
+    fn check_calls(&self, expect: &Expression, span: scenario::Span) {
         let is_wrong = |kind, name: &str, known: &[&str]| {
             let name = Spanned::new(name.to_owned(), span);
-            !diagnostics.borrow_mut().is_known(kind, &name, "", known)
+            !self.diagnostics.is_known(kind, &name, "", known.iter().copied())
         };
         // The first problem ends the search.
         expect.any(&|part| match part {
             Expression::Field(operand, name) => match &**operand {
-                Expression::Slot(CALLS) => is_wrong("operation", name, &known),
+                Expression::Slot(CALLS) => {
+                    is_wrong("operation", name, &self.names.operation_names().collect::<Vec<_>>())
+                }
                 Expression::Field(calls, _) if matches!(**calls, Expression::Slot(CALLS)) => {
                     is_wrong("outcome", name, &OUTCOMES)
                 }

@@ -6,7 +6,7 @@ use crate::scenario::{Diagnostics, Scenario};
 
 /// Draws the first, the middle and the last record of every entity, and a new one where an operation makes one, so
 /// that errors in fields are reported before the run.
-pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics) {
+pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) {
     for (position, entity) in plan.data.entities.iter().enumerate() {
         let loaded = plan.data.len(position);
         let mut ordinals = if loaded == 0 { Vec::new() } else { vec![0, (loaded - 1) / 2, loaded - 1] };
@@ -49,7 +49,7 @@ fn makes_new(plan: &Plan, entity: usize) -> bool {
 }
 
 /// Draws some calls of every operation.
-pub fn try_calls(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics) {
+pub fn try_calls(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) {
     const TRIES: u64 = 20;
     // Long values and lists take time: two tries are enough if they take more than this share of the budget, a few milliseconds.
     const FEWEST: u64 = 2;

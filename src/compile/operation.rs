@@ -17,7 +17,7 @@ pub fn compile_operations(
     scenario: &Scenario,
     mix: &Arc<Mix>,
     names: &mut Names,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &Diagnostics,
 ) -> Vec<Operation> {
     let mut made = Vec::new();
     for (position, operation) in scenario.operations.iter().enumerate() {
@@ -32,28 +32,25 @@ pub fn compile_operations(
 fn compile_operation(
     operation: &scenario::OperationDefinition,
     names: &Names,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &Diagnostics,
 ) -> Option<Operation> {
-    let (arguments, _) = compile_arguments(operation, names, diagnostics);
+    let (arguments, mut scope) = compile_arguments(operation, names, diagnostics);
     let returns = optional(operation.returns.as_ref().map(|node| compile_shape(node, names, diagnostics)))?;
-    let serial = optional(operation.serial.as_ref().map(|serial| {
-        let mut scope = argument_scope(operation, names);
-        scope.relabel(format!("{}.serial", operation.name.value));
-        resolve(serial, &mut scope, diagnostics)
-    }))?;
+    scope.relabel(format!("{}.serial", operation.name.value));
+    let serial = optional(operation.serial.as_ref().map(|serial| resolve(serial, &mut scope)))?;
     Some(Operation { name: Arc::from(operation.name.value.as_str()), arguments: arguments?.into(), returns, serial })
 }
 
 fn compile_arguments<'n>(
     operation: &scenario::OperationDefinition,
     names: &'n Names,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &'n Diagnostics,
 ) -> (Option<Vec<Argument>>, Scope<'n>) {
-    let mut scope = Scope::new(names, "");
+    let mut scope = Scope::new(names, diagnostics, "");
     let mut arguments = Vec::new();
     for (name, node) in &operation.arguments {
         scope.relabel(format!("{}.{}", operation.name.value, name.value));
-        let (value, entity) = resolve_records(node, &mut scope, diagnostics);
+        let (value, entity) = resolve_records(node, &mut scope);
         if name.value == "reply" {
             let message = "the name `reply` is reserved for the reply to the previous command";
             diagnostics.error(name.span, message, "choose another name");
@@ -67,22 +64,27 @@ fn compile_arguments<'n>(
     (arguments.into_iter().collect(), scope)
 }
 
-/// Returns the scope after an operation's arguments, without reporting their problems again.
-pub fn argument_scope<'n>(operation: &scenario::OperationDefinition, names: &'n Names) -> Scope<'n> {
-    compile_arguments(operation, names, &mut Diagnostics::new()).1
+/// The scope of an operation's steps, without reporting the problems of its arguments again.
+pub fn step_scope<'n>(
+    operation: &scenario::OperationDefinition,
+    names: &'n Names,
+    diagnostics: &'n Diagnostics,
+) -> Scope<'n> {
+    let label = format!("{}.steps", operation.name.value);
+    compile_arguments(operation, names, &Diagnostics::new()).1.moved(names, diagnostics, label)
 }
 
-pub fn compile_mix(mix: &scenario::MixDefinition, names: &Names, diagnostics: &mut Diagnostics) -> Option<Vec<f64>> {
+pub fn compile_mix(mix: &scenario::MixDefinition, names: &Names, diagnostics: &Diagnostics) -> Option<Vec<f64>> {
     let mut weights = vec![0.0; names.operations.len()];
-    let known: Vec<&str> = names.operations.iter().map(String::as_str).collect();
     let mut good = true;
     for weight in &mix.weights {
         let name = &weight.operation;
-        if !diagnostics.is_known("operation", name, &format!(" in mix `{}`", mix.name.value), &known) {
+        let place = format!(" in mix `{}`", mix.name.value);
+        if !diagnostics.is_known("operation", name, &place, names.operation_names()) {
             good = false;
             continue;
         }
-        let position = known.iter().position(|operation| *operation == name.value)?;
+        let position = names.operations.iter().position(|operation| *operation == name.value)?;
         match parameter_value(&weight.weight, names, diagnostics) {
             Some(Value::Int(weight)) if weight >= 0 => weights[position] = weight as f64,
             Some(Value::Double(weight)) if weight >= 0.0 && weight.is_finite() => weights[position] = weight,

@@ -1,7 +1,5 @@
 //! `for`: one collection per element of a list, whose name contains the element.
 
-use std::sync::Arc;
-
 use crate::plan::{Value, written};
 use crate::scenario::{CollectionDefinition, Diagnostics, StrategyDefinition};
 
@@ -22,7 +20,7 @@ pub struct Instance<'s> {
 }
 
 /// Returns the collections of a strategy, those of a `for` one by one.
-pub fn expand<'s>(strategy: &'s StrategyDefinition, names: &Names, diagnostics: &mut Diagnostics) -> Vec<Instance<'s>> {
+pub fn expand<'s>(strategy: &'s StrategyDefinition, names: &Names, diagnostics: &Diagnostics) -> Vec<Instance<'s>> {
     let mut instances = Vec::new();
     for definition in &strategy.collections {
         match &definition.series {
@@ -36,20 +34,18 @@ pub fn expand<'s>(strategy: &'s StrategyDefinition, names: &Names, diagnostics: 
 fn series<'s>(
     definition: &'s CollectionDefinition,
     names: &Names,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &Diagnostics,
 ) -> Option<Vec<Instance<'s>>> {
     let (name, list) = definition.series.as_ref()?;
     let elements: Vec<Value> = match parameter_value(list, names, diagnostics)?.elements() {
         Ok(elements) => elements.take(MOST_COLLECTIONS + 1).collect(),
         Err(message) => {
-            diagnostics.error(list.span, message, "for example `range(0, kinds)`, with a parameter");
-            return None;
+            return diagnostics.reject(list.span, message, "for example `range(0, kinds)`, with a parameter");
         }
     };
     if elements.len() > MOST_COLLECTIONS {
         let message = format!("more than {MOST_COLLECTIONS} collections");
-        diagnostics.error(list.span, message, "each is a file and has an index, another file: try fewer");
-        return None;
+        return diagnostics.reject(list.span, message, "each is a file and has an index, another file: try fewer");
     }
     let instance = |element: Value| {
         let text = match &element {
@@ -57,8 +53,7 @@ fn series<'s>(
             other => written(other),
         };
         let mut names = names.clone();
-        names.parameters.retain(|(other, _)| **other != *name.value);
-        names.parameters.push((Arc::from(name.value.as_str()), element));
+        names.set_parameter(&name.value, element);
         let name = definition.name.value.replace(&format!("<{}>", name.value), &text);
         Instance { definition, name, names: Some(names) }
     };

@@ -53,9 +53,14 @@ impl CommandWord {
         COMMANDS.iter().find(|(_, keys)| keys[0].name == name).map(|(word, _)| *word)
     }
 
+    /// Returns its keys, of which the first is its name.
+    pub(super) fn keys(self) -> Keys {
+        COMMANDS[self as usize].1
+    }
+
     /// Returns the name in scenarios and in the MongoDB CRUD specification.
     pub fn name(self) -> &'static str {
-        COMMANDS[self as usize].1[0].name
+        self.keys()[0].name
     }
 
     /// Whether the command changes data.

@@ -57,7 +57,7 @@ impl Node {
     }
 
     /// A number, boolean or text as the command line takes it.
-    pub(super) fn as_literal(&self) -> Option<Spanned<String>> {
+    pub(crate) fn as_literal(&self) -> Option<Spanned<String>> {
         let text = match &self.tree {
             Tree::Scalar(Scalar::Bool(value)) => value.to_string(),
             Tree::Scalar(Scalar::Int(value)) => value.to_string(),

@@ -1,7 +1,7 @@
 //! Steps that deal with failures: `retry`, `retry_if`, `try`, `transaction`, `abort`.
 
 use crate::scenario::step::RETRY;
-use crate::scenario::{CatchKey, Diagnostic, Span, Spanned, StepDefinition, StepKind, quote};
+use crate::scenario::{CatchKey, Diagnostic, Span, StepDefinition, StepKind, quote};
 
 use super::fields::Fields;
 use super::step::StepReader;
@@ -15,8 +15,8 @@ impl StepReader<'_> {
         let options = Fields::read(fields.entries("retry"), "`retry`", entry.0.span, RETRY, self.diagnostics);
         self.retries.push(false);
         let body = self.body(fields, "do");
-        let spans = [Some(entry), fields.entry("do")].map(|entry| entry.map(|(_, node)| node.span));
-        let has_error = spans.into_iter().flatten().any(|span| self.diagnostics.has_error_within(span));
+        let mut parts = [Some(entry), fields.entry("do")].into_iter().flatten();
+        let has_error = parts.any(|(_, node)| self.diagnostics.has_error_within(node.span));
         let has_condition = self.retries.pop().unwrap_or(false);
         if options.entry("errors").is_some() {
             self.refuse_in_transaction(entry.0.span, "`errors` of a `retry`");
@@ -56,7 +56,14 @@ impl StepReader<'_> {
             let steps = self.steps(entry);
             match caught(&entry.0.value) {
                 Some(caught) => catches.push((caught, steps)),
-                None => self.not_caught(&entry.0),
+                None => {
+                    let found = quote(&entry.0.value);
+                    let message = format!("expected the code of a server error or `size`, found {found}");
+                    Diagnostic::error(entry.0.span, message)
+                        .label("key of `catch`")
+                        .help("for example: `catch: { 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }`")
+                        .add_to(self.diagnostics);
+                }
             }
         }
         Some(StepKind::Try { body, catches })
@@ -95,16 +102,6 @@ impl StepReader<'_> {
                 .help("move the `transaction` into the `retry` or `try`")
                 .add_to(self.diagnostics);
         }
-    }
-
-    fn not_caught(&mut self, key: &Spanned<String>) {
-        Diagnostic::error(
-            key.span,
-            format!("expected the code of a server error or `size`, found {}", quote(&key.value)),
-        )
-        .label("key of `catch`")
-        .help("for example: `catch: { 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }`")
-        .add_to(self.diagnostics);
     }
 }
 

@@ -9,6 +9,7 @@ use super::value;
 /// The valid entries of a mapping.
 pub(in crate::scenario) struct Fields<'n> {
     found: Vec<(&'static str, &'n Entry)>,
+    pub(super) diagnostics: &'n Diagnostics,
 }
 
 impl<'n> Fields<'n> {
@@ -20,7 +21,7 @@ impl<'n> Fields<'n> {
         what: &str,
         place: Span,
         keys: Keys,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &'n Diagnostics,
     ) -> Fields<'n> {
         let mut found = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -36,38 +37,38 @@ impl<'n> Fields<'n> {
             missing(key, what, place, diagnostics);
         }
         found.retain(|(key, entry)| value::check(key, entry, diagnostics));
-        Fields { found: found.into_iter().map(|(key, entry)| (key.name, entry)).collect() }
+        Fields { found: found.into_iter().map(|(key, entry)| (key.name, entry)).collect(), diagnostics }
     }
 
-    /// Reads the value of `entry`, which must be a mapping such as `example`; another value has no fields.
+    /// Reads the value of `entry`, a thing of a `kind`, which must be a mapping such as `example`; another value has no
+    /// fields.
     pub(super) fn of(
         entry: &'n Entry,
-        what: &str,
+        kind: &str,
         example: &str,
         keys: Keys,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &'n Diagnostics,
     ) -> Fields<'n> {
-        match entry.1.as_mapping() {
-            Some(entries) => Fields::read(entries, what, entry.0.span, keys, diagnostics),
-            None => {
-                wrong_type(entry, "a mapping", example, diagnostics);
-                Fields { found: Vec::new() }
-            }
+        if let Some(entries) = entry.1.as_mapping() {
+            let what = format!("{kind} {}", quote(&entry.0.value));
+            return Fields::read(entries, &what, entry.0.span, keys, diagnostics);
         }
+        wrong_type(entry, "a mapping", example, diagnostics);
+        Fields { found: Vec::new(), diagnostics }
     }
 
-    /// As [`Fields::of`], where null is an empty mapping.
+    /// As [`Fields::of`], where null is an empty mapping; no key is required.
     pub(super) fn of_optional(
         entry: &'n Entry,
-        what: &str,
+        kind: &str,
         example: &str,
         keys: Keys,
-        diagnostics: &mut Diagnostics,
+        diagnostics: &'n Diagnostics,
     ) -> Fields<'n> {
         if entry.1.is_null() {
-            return Fields::read(&[], what, entry.0.span, keys, diagnostics);
+            return Fields { found: Vec::new(), diagnostics };
         }
-        Fields::of(entry, what, example, keys, diagnostics)
+        Fields::of(entry, kind, example, keys, diagnostics)
     }
 
     /// The entry of a key.
@@ -94,18 +95,15 @@ impl<'n> Fields<'n> {
 
     /// The value of a key that takes a boolean.
     pub(in crate::scenario) fn boolean(&self, key: &str) -> Option<Spanned<bool>> {
-        match self.entry(key)? {
-            (_, Node { tree: Tree::Scalar(Scalar::Bool(value)), span }) => Some(Spanned::new(*value, *span)),
-            _ => None,
-        }
+        let (_, node) = self.entry(key)?;
+        let Tree::Scalar(Scalar::Bool(value)) = node.tree else { return None };
+        Some(Spanned::new(value, node.span))
     }
 
     /// The value of a key that takes an integer.
     pub(in crate::scenario) fn integer(&self, key: &str) -> Option<u32> {
-        match self.entry(key)?.1.tree {
-            Tree::Scalar(Scalar::Int(value)) => u32::try_from(value).ok(),
-            _ => None,
-        }
+        let Tree::Scalar(Scalar::Int(value)) = self.entry(key)?.1.tree else { return None };
+        u32::try_from(value).ok()
     }
 
     /// The entries of a key that takes a mapping.
@@ -131,7 +129,7 @@ impl<'n> Fields<'n> {
 }
 
 /// Reports an unknown key, and returns a similar known one.
-fn unknown(entry: &Entry, what: &str, keys: Keys, diagnostics: &mut Diagnostics) -> Option<&'static str> {
+fn unknown(entry: &Entry, what: &str, keys: Keys, diagnostics: &Diagnostics) -> Option<&'static str> {
     let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
     Diagnostic::error(entry.0.span, format!("unknown key {} in {what}", quote(&entry.0.value)))
         .label("unknown key")
@@ -141,7 +139,7 @@ fn unknown(entry: &Entry, what: &str, keys: Keys, diagnostics: &mut Diagnostics)
 }
 
 /// Reports a missing key.
-pub(super) fn missing(key: &KeyDefinition, what: &str, place: Span, diagnostics: &mut Diagnostics) {
+pub(super) fn missing(key: &KeyDefinition, what: &str, place: Span, diagnostics: &Diagnostics) {
     Diagnostic::error(place, format!("missing key {} in {what}", quote(key.name)))
         .label(format!("{}: {}", quote(key.name), key.about))
         .help(format!("for example: `{}`", key.entry()))

@@ -15,7 +15,7 @@ const SECTIONS: [&str; 2] = ["strategies", "audits"];
 const MAX_ADDED: usize = 100_000;
 
 /// Replaces every `{ use: NAME }` in the scenario at `root`, and returns whether that was possible for all of them.
-pub(super) fn expand(root: Node, diagnostics: &mut Diagnostics) -> (Node, bool) {
+pub(super) fn expand(root: Node, diagnostics: &Diagnostics) -> (Node, bool) {
     let Node { span, tree: Tree::Mapping(mut entries) } = root else { return (root, true) };
     let section = entries.iter().find(|(key, _)| key.value == "fragments");
     let fragments = section.and_then(|(_, node)| node.as_mapping()).unwrap_or_default().to_vec();
@@ -79,7 +79,7 @@ struct Expander<'n, 'd> {
     /// The number of nodes that uses have added.
     added: usize,
     has_failed: bool,
-    diagnostics: &'d mut Diagnostics,
+    diagnostics: &'d Diagnostics,
 }
 
 impl Expander<'_, '_> {
@@ -280,9 +280,9 @@ mod tests {
 
     /// The strategies of a scenario on one line, and the problems.
     fn expanded(text: &str) -> (String, Vec<String>) {
-        let mut diagnostics = Diagnostics::new();
-        let root = compose(text, &mut diagnostics).unwrap();
-        let (root, _) = expand(root, &mut diagnostics);
+        let diagnostics = Diagnostics::new();
+        let root = compose(text, &diagnostics).unwrap();
+        let (root, _) = expand(root, &diagnostics);
         let messages = diagnostics.iter().map(|one| one.message.clone()).collect();
         (root.get("strategies").unwrap().on_one_line(str::to_owned), messages)
     }
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn the_spans_remember_the_outermost_use() {
         let text = "fragments: { f: [x], g: { use: f } }\nstrategies: { a: { use: g } }";
-        let (root, _) = expand(compose(text, &mut Diagnostics::new()).unwrap(), &mut Diagnostics::new());
+        let (root, _) = expand(compose(text, &Diagnostics::new()).unwrap(), &Diagnostics::new());
         let list = root.get("strategies").and_then(|node| node.get("a")).unwrap();
         for (node, written) in [(list, "[x]"), (&list.as_list().unwrap()[0], "x")] {
             assert_eq!(&text[node.span.start..node.span.end], written);

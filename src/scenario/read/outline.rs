@@ -19,7 +19,7 @@ pub struct Outline {
 impl Outline {
     /// Reads the text of a scenario; `None` for other text.
     pub fn of(text: &str) -> Option<Outline> {
-        let (root, _) = fragment::expand(yaml::compose(text, &mut Diagnostics::new())?, &mut Diagnostics::new());
+        let (root, _) = fragment::expand(yaml::compose(text, &Diagnostics::new())?, &Diagnostics::new());
         let mut parts: BTreeMap<String, BTreeMap<String, String>> =
             root.as_mapping()?.iter().map(|(key, node)| (key.value.clone(), part(node))).collect();
         let strategies = root.get("strategies").and_then(Node::as_mapping).unwrap_or_default();

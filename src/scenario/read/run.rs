@@ -28,18 +28,18 @@ fn condition((name, node): &Entry) -> Option<ConditionDefinition> {
 }
 
 /// Checks that parameters have values that are no expressions.
-pub(super) fn check_settings(entries: &[Entry], diagnostics: &mut Diagnostics) {
+pub(super) fn check_settings(entries: &[Entry], diagnostics: &Diagnostics) {
     entries.iter().for_each(|entry| check_literal(entry, &format!("{}: 500", entry.0.value), diagnostics));
 }
 
-fn check_literal(entry: &Entry, example: &str, diagnostics: &mut Diagnostics) {
+fn check_literal(entry: &Entry, example: &str, diagnostics: &Diagnostics) {
     if let Some(expected) = Takes::Literal.expected(&entry.1) {
         wrong_type(entry, &expected, example, diagnostics);
     }
 }
 
 /// Checks the number of conditions, and the values of each as far as that does not need the whole scenario.
-pub(super) fn check_conditions(entry: &Entry, diagnostics: &mut Diagnostics) {
+pub(super) fn check_conditions(entry: &Entry, diagnostics: &Diagnostics) {
     let conditions = entry.1.as_mapping().unwrap_or_default();
     if let Some((name, _)) = conditions.get(MOST_CONDITIONS) {
         let message = format!("expected one or two conditions, found {}", conditions.len());
@@ -51,7 +51,7 @@ pub(super) fn check_conditions(entry: &Entry, diagnostics: &mut Diagnostics) {
     conditions.iter().for_each(|condition| check_values(condition, diagnostics));
 }
 
-fn check_values(entry: &Entry, diagnostics: &mut Diagnostics) {
+fn check_values(entry: &Entry, diagnostics: &Diagnostics) {
     let name = &entry.0.value;
     let example = format!("{name}: {}", ConditionSubject::named(name).example());
     let Some(items) = entry.1.as_list() else { return wrong_type(entry, "a list of values", &example, diagnostics) };
@@ -63,7 +63,7 @@ fn check_values(entry: &Entry, diagnostics: &mut Diagnostics) {
 }
 
 /// Reports settings and conditions that are written as on the command line, `posts=50`, and shows the mapping.
-pub(super) fn is_respelled(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagnostics) -> bool {
+pub(super) fn is_respelled(key: &KeyDefinition, entry: &Entry, diagnostics: &Diagnostics) -> bool {
     let is_list = match key.takes {
         Takes::Settings => false,
         Takes::Conditions => true,

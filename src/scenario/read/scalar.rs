@@ -18,7 +18,9 @@ pub(super) fn resolve(text: &str) -> Option<Scalar> {
     if let Some((digits, radix)) = integer_digits(text) {
         return i64::from_str_radix(digits, radix).ok().map(Scalar::Int);
     }
-    let float = if is_float(text) { text.parse().ok() } else { None };
+    // Rust's own syntax of floats is wider: `inf`, `NaN`, `infinity`.
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let float = text.parse().ok().filter(|_| is_number);
     Some(float.map_or_else(|| Scalar::Text(text.to_owned()), Scalar::Float))
 }
 
@@ -32,23 +34,6 @@ fn integer_digits(text: &str) -> Option<(&str, u32)> {
         return all(digits, 8).then_some((digits, 8));
     }
     all(text.strip_prefix(['-', '+']).unwrap_or(text), 10).then_some((text, 10))
-}
-
-/// Checks the form, since Rust's own float syntax is wider (`inf`, `NaN`, `infinity`).
-fn is_float(text: &str) -> bool {
-    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (unsigned, None),
-    };
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let mantissa_is_number = match mantissa.split_once('.') {
-        Some((whole, fraction)) => {
-            (digits(whole) || whole.is_empty()) && (digits(fraction) || fraction.is_empty()) && mantissa.len() > 1
-        }
-        None => digits(mantissa),
-    };
-    mantissa_is_number && exponent.is_none_or(|part| digits(part.strip_prefix(['-', '+']).unwrap_or(part)))
 }
 
 /// Warns of a plain word that is text here and a boolean or null in YAML 1.1.

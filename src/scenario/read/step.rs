@@ -14,13 +14,13 @@ use super::value;
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
 
 /// The steps under `entry`: a list of steps, or a single step.
-pub(super) fn steps(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<StepDefinition> {
+pub(super) fn steps(entry: &Entry, diagnostics: &Diagnostics) -> Vec<StepDefinition> {
     StepReader { diagnostics, retries: Vec::new(), in_transaction: false }.steps(entry)
 }
 
 /// Reads steps, and knows what the enclosing steps allow.
 pub(in crate::scenario) struct StepReader<'d> {
-    pub(super) diagnostics: &'d mut Diagnostics,
+    pub(super) diagnostics: &'d Diagnostics,
     /// Whether a `retry_if` was seen in each enclosing `retry`, outermost first.
     pub(super) retries: Vec<bool>,
     /// Whether the step is inside a `transaction`.

@@ -10,7 +10,7 @@ use super::{run, value};
 const EXAMPLE: &str = "length: { question: How long may a list be?, vary: { comments: [10, 100, 1000] } }";
 
 /// A sweep; `None` when it is no mapping.
-pub(super) fn sweep(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<SweepDefinition> {
+pub(super) fn sweep(entry: &Entry, diagnostics: &Diagnostics) -> Option<SweepDefinition> {
     let name = entry.0.clone();
     value::check_name(&name, "a sweep", diagnostics);
     let entries = value::filled_mapping(entry, EXAMPLE, diagnostics)?;

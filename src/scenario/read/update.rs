@@ -5,7 +5,7 @@ use crate::scenario::{Diagnostic, Diagnostics, quote};
 use super::entry::Entry;
 
 /// Reports an update without operators, which the server would only reject once the run has started.
-pub(super) fn check_update((key, node): &Entry, diagnostics: &mut Diagnostics) {
+pub(super) fn check_update((key, node): &Entry, diagnostics: &Diagnostics) {
     let Some(fields) = node.as_mapping() else { return };
     let is_operator = |name: &str| name.starts_with(['$', '<']) || name == "...";
     let Some((field, _)) = fields.iter().find(|(field, _)| !is_operator(&field.value)) else {

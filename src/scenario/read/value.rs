@@ -11,7 +11,7 @@ const CEL_WORDS: &str = "as break const continue else false for function if impo
                          return true while";
 
 /// Whether the value of `entry` is what `key` takes; reports it otherwise.
-pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagnostics) -> bool {
+pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &Diagnostics) -> bool {
     if run::is_respelled(key, entry, diagnostics) {
         return false;
     }
@@ -35,15 +35,8 @@ pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagno
         Takes::Fragments => entries.iter().for_each(|(name, _)| check_label(name, "a fragment", diagnostics)),
         Takes::Update => update::check_update(entry, diagnostics),
         Takes::Indexes => index::check_indexes(entry, diagnostics),
-        Takes::Format | Takes::Text | Takes::OneOf(_) | Takes::Boolean | Takes::Integer(..) | Takes::Literal => {}
-        Takes::Expression
-        | Takes::Scalar
-        | Takes::Compared
-        | Takes::Document
-        | Takes::Items
-        | Takes::Count
-        | Takes::Hint => {}
-        Takes::Steps | Takes::One(_) | Takes::Optional(_) | Takes::Named(_) | Takes::List(_) => {}
+        // Nothing in the others is of a kind of its own.
+        _ => {}
     }
     !key.takes.must_be_filled(key.is_required) || is_filled(entry, key.takes.kind(), &key.entry(), diagnostics)
 }
@@ -52,7 +45,7 @@ pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagno
 pub(super) fn filled_mapping<'n>(
     entry: &'n Entry,
     example: &str,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &Diagnostics,
 ) -> Option<&'n [Entry]> {
     let Some(entries) = entry.1.as_mapping() else {
         wrong_type(entry, "a mapping", example, diagnostics);
@@ -62,7 +55,7 @@ pub(super) fn filled_mapping<'n>(
 }
 
 /// Checks names, of what `named` says, and that each has an expression.
-fn names(entries: &[Entry], named: Option<&str>, example: &str, diagnostics: &mut Diagnostics) {
+fn names(entries: &[Entry], named: Option<&str>, example: &str, diagnostics: &Diagnostics) {
     for entry in entries {
         if let Some(what) = named {
             check_name(&entry.0, what, diagnostics);
@@ -74,14 +67,14 @@ fn names(entries: &[Entry], named: Option<&str>, example: &str, diagnostics: &mu
 }
 
 /// Checks every item of a list.
-fn each(entry: &Entry, key: &KeyDefinition, expected: &str, fits: fn(&Node) -> bool, diagnostics: &mut Diagnostics) {
+fn each(entry: &Entry, key: &KeyDefinition, expected: &str, fits: fn(&Node) -> bool, diagnostics: &Diagnostics) {
     for item in entry.1.as_list().unwrap_or_default().iter().filter(|item| !fits(item)) {
         wrong_type(&(entry.0.clone(), item.clone()), expected, &key.entry(), diagnostics);
     }
 }
 
 /// Whether a mapping or list has at least one entry; reports it otherwise.
-fn is_filled(entry: &Entry, kind: &str, example: &str, diagnostics: &mut Diagnostics) -> bool {
+fn is_filled(entry: &Entry, kind: &str, example: &str, diagnostics: &Diagnostics) -> bool {
     let is_empty = entry.1.as_mapping().is_some_and(<[_]>::is_empty) || entry.1.as_list().is_some_and(<[_]>::is_empty);
     // An entry that YAML allows and a scenario does not has been reported and left out: this is no second problem.
     if is_empty && !diagnostics.has_error_within(entry.1.span) {
@@ -94,7 +87,7 @@ fn is_filled(entry: &Entry, kind: &str, example: &str, diagnostics: &mut Diagnos
 }
 
 /// Reports a name that expressions could not use.
-pub(super) fn check_name(name: &Spanned<String>, what: &str, diagnostics: &mut Diagnostics) {
+pub(super) fn check_name(name: &Spanned<String>, what: &str, diagnostics: &Diagnostics) {
     let text = name.value.as_str();
     let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let problem = if !starts_well || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
@@ -111,7 +104,7 @@ pub(super) fn check_name(name: &Spanned<String>, what: &str, diagnostics: &mut D
 }
 
 /// Reports a name that could not be part of a database's or folder's name.
-pub(super) fn check_label(name: &Spanned<String>, what: &str, diagnostics: &mut Diagnostics) {
+pub(super) fn check_label(name: &Spanned<String>, what: &str, diagnostics: &Diagnostics) {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.value.is_empty() || !name.value.chars().all(is_allowed) {
         Diagnostic::error(name.span, format!("{} cannot be the name of {what}", quote(&name.value)))
@@ -123,8 +116,6 @@ pub(super) fn check_label(name: &Spanned<String>, what: &str, diagnostics: &mut 
 
 /// The code of a server error.
 pub(super) fn code(node: &Node) -> Option<i32> {
-    match node.tree {
-        Tree::Scalar(Scalar::Int(code)) => i32::try_from(code).ok(),
-        _ => None,
-    }
+    let Tree::Scalar(Scalar::Int(code)) = node.tree else { return None };
+    i32::try_from(code).ok()
 }

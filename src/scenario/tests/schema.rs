@@ -193,7 +193,7 @@ fn json_of(node: &Node) -> Value {
 
 /// What an editor with the schema would underline.
 fn faults(schema: &jsonschema::Validator, text: &str) -> Vec<String> {
-    let root = read::compose(text, &mut Diagnostics::new()).unwrap();
+    let root = read::compose(text, &Diagnostics::new()).unwrap();
     schema.iter_errors(&json_of(&root)).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
@@ -222,7 +222,7 @@ fn the_schema_finds_nothing_that_the_reader_accepts() {
         let source = Source::load(file.to_str().unwrap()).unwrap();
         let mut diagnostics = Diagnostics::new();
         read(&source, &mut diagnostics);
-        let Some(root) = read::compose(&source.text, &mut Diagnostics::new()) else { continue };
+        let Some(root) = read::compose(&source.text, &Diagnostics::new()) else { continue };
         let has_fault = !schema.is_valid(&json_of(&root));
         assert!(!has_fault || diagnostics.has_errors(), "{}", file.display());
         (found, all) = (found + usize::from(has_fault), all + 1);
