@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use crate::plan::audit::{CALLS, OUTCOMES};
-use crate::plan::{Audit, Concerns, Expression, Program, Value};
-use crate::scenario::{self, Diagnostics, Spanned, StepDefinition, StepKind};
+use crate::plan::{Audit, Expression, Value};
+use crate::scenario::{AuditDefinition, Diagnostics, Scenario, Span, Spanned, StepDefinition, StepKind};
 
-use super::parts::optional;
+use super::inherit::line_of;
+use super::parts::{all, optional};
 use super::resolve::resolve;
-use super::scope::{Names, Origin, Scope};
-use super::steps::StepCompiler;
+use super::scope::Origin;
+use super::strategy::StrategyCompiler;
 
 /// Reports strategies that audits name and that do not exist, and audits whose name means something else in `tolerates`.
-pub fn check_names(scenario: &scenario::Scenario, diagnostics: &Diagnostics) {
+pub fn check_names(scenario: &Scenario, diagnostics: &Diagnostics) {
     for audit in &scenario.audits {
         if audit.name.value == PAIRS {
             let message = format!("no audit may be named `{PAIRS}`");
@@ -29,27 +30,40 @@ pub fn check_names(scenario: &scenario::Scenario, diagnostics: &Diagnostics) {
 /// What `tolerates` names besides audits: results of two calls at the same time.
 pub const PAIRS: &str = "pairs";
 
-/// Compiles the audits of one strategy.
-pub struct AuditCompiler<'r> {
-    pub names: &'r Names,
-    pub collections: &'r [String],
-    pub concerns: &'r Concerns,
-    pub diagnostics: &'r Diagnostics,
-}
+/// The audits of one strategy.
+impl StrategyCompiler<'_> {
+    pub(super) fn audits(&self) -> Option<Vec<Audit>> {
+        let line = line_of(self.strategy, &self.scenario.strategies);
+        let audits = self.scenario.audits.iter().filter_map(|audit| Some((audit, audit.steps(&line)?)));
+        let audits: Vec<_> = audits.collect();
+        self.check_tolerated(&audits.iter().map(|(audit, _)| *audit).collect::<Vec<_>>());
+        all(audits.into_iter().map(|(audit, steps)| self.audit(audit, steps)))
+    }
 
-impl AuditCompiler<'_> {
-    /// The audit; `None` when there were problems.
-    pub fn compile(&self, audit: &scenario::AuditDefinition, steps: &[StepDefinition]) -> Option<Audit> {
-        let program = self.program(steps);
+    /// Reports names of `tolerates` that are no live audit of the strategy.
+    fn check_tolerated(&self, audits: &[&AuditDefinition]) {
+        for name in self.strategy.tolerates.iter().filter(|name| name.value != PAIRS) {
+            let known = audits.iter().map(|audit| audit.name.value.as_str());
+            if self.diagnostics.is_known("audit", name, " of this strategy", known)
+                && !audits.iter().any(|audit| audit.name.value == name.value && audit.is_live)
+            {
+                let message = format!("`tolerates` names audit `{}`, which does not run during calls", name.value);
+                self.diagnostics.error(name.span, message, "add `live: true` to the audit, or remove its name here");
+            }
+        }
+    }
+
+    fn audit(&self, audit: &AuditDefinition, steps: &[StepDefinition]) -> Option<Audit> {
+        let program = self.program(self.scope("audit"), steps, true);
         let snapshot = (audit.is_live && program.is_some()).then(|| {
             let kind = StepKind::Transaction { attempts: SNAPSHOT_ATTEMPTS, body: steps.to_vec() };
-            self.program(&[StepDefinition { span: audit.name.span, kind }])
+            self.program(self.scope("audit"), &[StepDefinition { span: audit.name.span, kind }], true)
         });
         let snapshot = optional(snapshot)?;
         let expect = match &audit.expect {
             None => Expression::Constant(Value::Int(0)),
             Some(node) => {
-                let mut scope = Scope::new(self.names, self.diagnostics, format!("audit.{}", audit.name.value));
+                let mut scope = self.scope(format!("audit.{}", audit.name.value));
                 scope.assign("calls", Origin::Argument, None);
                 let expression = resolve(node, &mut scope)?;
                 self.check_calls(&expression, node.span);
@@ -61,31 +75,13 @@ impl AuditCompiler<'_> {
             about: Arc::from(audit.about.as_deref().unwrap_or_default()),
             program: program?,
             snapshot,
-            is_tolerated: false,
+            is_tolerated: self.strategy.tolerates.iter().any(|name| name.value == audit.name.value),
             expect,
         })
     }
 
-    /// Reports names of `tolerates` that are no live audit of the strategy.
-    pub fn check_tolerated(&self, tolerated: &[Spanned<String>], audits: &[&scenario::AuditDefinition]) {
-        for name in tolerated.iter().filter(|name| name.value != PAIRS) {
-            let known = audits.iter().map(|audit| audit.name.value.as_str());
-            if self.diagnostics.is_known("audit", name, " of this strategy", known)
-                && !audits.iter().any(|audit| audit.name.value == name.value && audit.is_live)
-            {
-                let message = format!("`tolerates` names audit `{}`, which does not run during calls", name.value);
-                self.diagnostics.error(name.span, message, "add `live: true` to the audit, or remove its name here");
-            }
-        }
-    }
-
-    fn program(&self, steps: &[StepDefinition]) -> Option<Program> {
-        let scope = Scope::new(self.names, self.diagnostics, "audit");
-        StepCompiler::new(scope, self.collections, self.concerns).compile(steps, true)
-    }
-
     /// Reports unknown operations and outcomes, which would count as null.
-    fn check_calls(&self, expect: &Expression, span: scenario::Span) {
+    fn check_calls(&self, expect: &Expression, span: Span) {
         let is_wrong = |kind, name: &str, known: &[&str]| {
             let name = Spanned::new(name.to_owned(), span);
             !self.diagnostics.is_known(kind, &name, "", known.iter().copied())

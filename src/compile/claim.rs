@@ -44,12 +44,7 @@ pub fn claim_term(scenario: &Scenario, claim: &ClaimDefinition, parameters: &[(A
 }
 
 /// Reports what claims name and does not exist, and expressions without a number.
-pub fn check_claims(
-    scenario: &Scenario,
-    strategies: &[StrategyDefinition],
-    names: &Names,
-    diagnostics: &Diagnostics,
-) {
+pub fn check_claims(scenario: &Scenario, strategies: &[StrategyDefinition], names: &Names, diagnostics: &Diagnostics) {
     for claim in &scenario.claims {
         let compiler = ClaimCompiler { scenario, strategies, names, diagnostics, claim };
         compiler.check_names();

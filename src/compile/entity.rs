@@ -17,7 +17,8 @@ pub fn entity_names(scenario: &Scenario, diagnostics: &Diagnostics) -> Vec<Entit
     let mut children: Vec<(usize, (String, usize))> = Vec::new();
     for (position, entity) in scenario.entities.iter().enumerate() {
         let name = &entity.name.value;
-        let owner = entity.parent.as_ref().filter(|parent| diagnostics.is_known("entity", parent, "", known.iter().copied()));
+        let owner =
+            entity.parent.as_ref().filter(|parent| diagnostics.is_known("entity", parent, "", known.iter().copied()));
         let parent = owner.and_then(|parent| {
             let owner = known.iter().position(|known| *known == parent.value)?;
             // A wrong owner has the list, too, so that uses of the list are not reported.
@@ -41,12 +42,7 @@ pub fn entity_names(scenario: &Scenario, diagnostics: &Diagnostics) -> Vec<Entit
 }
 
 /// Compiles the entities and counts their records.
-pub fn compile_data(
-    scenario: &Scenario,
-    names: &mut Names,
-    seed: u64,
-    diagnostics: &Diagnostics,
-) -> Option<Arc<Data>> {
+pub fn compile_data(scenario: &Scenario, names: &mut Names, seed: u64, diagnostics: &Diagnostics) -> Option<Arc<Data>> {
     let compiled = scenario.entities.iter().enumerate();
     let mut entities: Vec<Entity> =
         all(compiled.map(|(position, entity)| compile_entity(position, entity, names, diagnostics)))?;

@@ -67,11 +67,7 @@ pub fn compile(
     checking(|| resolve_whole(scenario, choice, diagnostics))
 }
 
-fn resolve_whole(
-    scenario: &Scenario,
-    choice: &Choice,
-    diagnostics: &Diagnostics,
-) -> Result<Option<Plan>, ChoiceError> {
+fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics) -> Result<Option<Plan>, ChoiceError> {
     let mut names = Names {
         lines: scenario.lines.clone(),
         entities: entity_names(scenario, diagnostics),
@@ -107,8 +103,10 @@ fn resolve_whole(
     let mut chosen = chosen_strategies(scenario, choice, &called)?;
     if choice.repeat && chosen.len() > 1 {
         let baseline = strategies.iter().find(|strategy| strategy.name.value == chosen[0]);
-        arms.extend(baseline.and_then(compile_arm).map(into_repeat));
-        chosen.push(repeat_name(&chosen[0]));
+        let name = format!("{} (repeat)", chosen[0]);
+        let arm = baseline.and_then(compile_arm);
+        arms.extend(arm.map(|arm| Arm { name: name.clone(), is_repeat: true, ..arm }));
+        chosen.push(name);
     }
     let (Some(data), false) = (data, diagnostics.has_errors()) else { return Ok(None) };
     let plan = Plan {
@@ -126,15 +124,6 @@ fn resolve_whole(
     try_records(scenario, &plan, diagnostics);
     try_calls(scenario, &plan, diagnostics);
     Ok((!diagnostics.has_errors()).then_some(plan))
-}
-
-/// Returns the name of the baseline's repeat.
-fn repeat_name(baseline: &str) -> String {
-    format!("{baseline} (repeat)")
-}
-
-fn into_repeat(arm: Arm) -> Arm {
-    Arm { name: repeat_name(&arm.name), is_repeat: true, ..arm }
 }
 
 fn in_order(mut arms: Vec<Arm>, chosen: &[String]) -> Vec<Arm> {

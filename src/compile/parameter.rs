@@ -46,13 +46,7 @@ pub fn add_parameters(
 }
 
 /// Warns of mixes that give a parameter a value of another kind: steps and expressions are written for one kind.
-fn check_kinds(
-    scenario: &Scenario,
-    name: &Spanned<String>,
-    plain: &Value,
-    names: &Names,
-    diagnostics: &Diagnostics,
-) {
+fn check_kinds(scenario: &Scenario, name: &Spanned<String>, plain: &Value, names: &Names, diagnostics: &Diagnostics) {
     for mix in &scenario.mixes {
         let Some((_, node)) = mix.parameters.iter().find(|(other, _)| other.value == name.value) else { continue };
         // Problems are reported for the chosen mix.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::plan::program::{most_writes, writes};
-use crate::plan::template::{DocumentPart, Key};
 use crate::plan::{
     Bulk, Caught, Command, Concerns, Expression, Implicit, Places, Program, ReplyShape, Retry, Skeleton, Step,
     Template, While,
@@ -18,13 +17,14 @@ use super::parts::all;
 use super::reply::check_condition;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{Origin, Scope};
+use super::series::Instance;
 
 /// Compiles the steps of one operation, load or state.
 pub struct StepCompiler<'r, 'a> {
     /// The names known at the start: the arguments.
     pub scope: Scope<'a>,
     /// The collections that the strategy declares.
-    pub collections: &'r [String],
+    pub collections: &'r [Instance<'r>],
     /// What every command carries that is outside of transactions.
     pub concerns: &'r Concerns,
     /// The slot of `reply`.
@@ -38,7 +38,7 @@ pub struct StepCompiler<'r, 'a> {
 
 impl<'r, 'a> StepCompiler<'r, 'a> {
     /// A compiler for one program.
-    pub fn new(mut scope: Scope<'a>, collections: &'r [String], concerns: &'r Concerns) -> StepCompiler<'r, 'a> {
+    pub fn new(mut scope: Scope<'a>, collections: &'r [Instance<'r>], concerns: &'r Concerns) -> StepCompiler<'r, 'a> {
         let reply = scope.assign("reply", Origin::Reply, None);
         let (used, places) = (Some(BTreeSet::new()), Places::default());
         StepCompiler { scope, collections, concerns, reply, in_transaction: false, used, places }
@@ -104,7 +104,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             }
             StepKind::Raw { command, alias } => {
                 check_command(command, self.scope.diagnostics);
-                let command = self.scope.template(command, false).map(raw_command);
+                let template = self.scope.template(command, false);
+                let command = template.map(|template| raw_command(command, template));
                 self.used = None;
                 self.with_alias(command, alias.as_ref(), ReplyShape::Whole)
             }
@@ -188,7 +189,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         if let Some(used) = &mut self.used {
             used.insert(collection.value.clone());
         }
-        self.scope.diagnostics.is_known("collection", collection, "", self.collections.iter().map(String::as_str));
+        let known = self.collections.iter().map(|instance| instance.name.as_str());
+        self.scope.diagnostics.is_known("collection", collection, "", known);
     }
 
     fn with_alias(
@@ -257,18 +259,10 @@ fn returns(steps: &[StepDefinition]) -> bool {
     matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_) | StepKind::Abort(_)))
 }
 
-fn raw_command(template: Template) -> Command {
+fn raw_command(written: &Node, template: Template) -> Command {
     /// Raw commands that change nothing.
     const READS: [&str; 7] = ["find", "aggregate", "count", "distinct", "getMore", "listIndexes", "ping"];
-    let name = match &template {
-        Template::Document(entries) => match entries.first() {
-            Some(DocumentPart::Field(Key::Fixed(name), _)) => name.to_string(),
-            _ => String::new(),
-        },
-        Template::Constant(command) => command.entries().first().map(|(name, _)| name.to_string()).unwrap_or_default(),
-        Template::Slot(_) | Template::Text(_) | Template::Array(_) => String::new(),
-    };
-    let reads = READS.contains(&name.as_str());
+    let name = written.as_mapping().and_then(<[_]>::first).map_or("", |(name, _)| name.value.as_str());
     Command {
         label: format!("command {name}").trim_end().to_owned(),
         document: Skeleton::new(template),
@@ -276,6 +270,6 @@ fn raw_command(template: Template) -> Command {
         reply: ReplyShape::Whole,
         alias: None,
         writes: true,
-        changes: !reads,
+        changes: !READS.contains(&name),
     }
 }

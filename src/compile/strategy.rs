@@ -1,11 +1,11 @@
 //! Strategies as written to [`Arm`]s.
 
-use crate::plan::{Arm, Audit, Collection, Concerns, Expression, LoadOrder, Loop, LoopOver, Program, Template};
+use crate::plan::{Arm, Collection, Concerns, Expression, LoadOrder, Loop, LoopOver, Program, Template};
 use crate::scenario::{
     self, Diagnostics, Implementation, Node, Scalar, Scenario, Spanned, StepDefinition, StepKind, Tree,
 };
 
-use super::audit::{AuditCompiler, PAIRS};
+use super::audit::PAIRS;
 use super::foreign::check_collection;
 use super::inherit::line_of;
 use super::lint::{check_options, check_texts, check_wholes};
@@ -52,17 +52,12 @@ impl StrategyCompiler<'_> {
         })
     }
 
-    /// The collections that steps may use.
-    fn declared(&self) -> Vec<String> {
-        self.collections.iter().map(|collection| collection.name.clone()).collect()
-    }
-
-    fn scope(&self, label: impl Into<String>) -> Scope<'_> {
+    pub(super) fn scope(&self, label: impl Into<String>) -> Scope<'_> {
         Scope::new(self.names, self.diagnostics, label)
     }
 
-    fn program(&self, scope: Scope, steps: &[StepDefinition], returns: bool) -> Option<Program> {
-        StepCompiler::new(scope, &self.declared(), self.concerns).compile(steps, returns)
+    pub(super) fn program(&self, scope: Scope, steps: &[StepDefinition], returns: bool) -> Option<Program> {
+        StepCompiler::new(scope, self.collections, self.concerns).compile(steps, returns)
     }
 
     fn operations(&self) -> Option<Vec<Program>> {
@@ -84,20 +79,6 @@ impl StrategyCompiler<'_> {
             };
             let scope = step_scope(operation, self.names, self.diagnostics);
             self.program(scope, &implementation.steps, operation.returns.is_some())
-        }))
-    }
-
-    fn audits(&self) -> Option<Vec<Audit>> {
-        let StrategyCompiler { names, concerns, diagnostics, .. } = *self;
-        let compiler = AuditCompiler { names, collections: &self.declared(), concerns, diagnostics };
-        let line = line_of(self.strategy, &self.scenario.strategies);
-        let audits = self.scenario.audits.iter().filter_map(|audit| Some((audit, audit.steps(&line)?)));
-        let audits: Vec<_> = audits.collect();
-        let tolerates = &self.strategy.tolerates;
-        compiler.check_tolerated(tolerates, &audits.iter().map(|(audit, _)| *audit).collect::<Vec<_>>());
-        all(audits.into_iter().map(|(audit, steps)| {
-            let is_tolerated = tolerates.iter().any(|name| name.value == audit.name.value);
-            Some(Audit { is_tolerated, ..compiler.compile(audit, steps)? })
         }))
     }
 
@@ -219,11 +200,7 @@ impl StrategyCompiler<'_> {
     }
 
     /// The order of the documents; `loops` are those of `each`, if they could be compiled.
-    fn load_order(
-        &self,
-        collection: &scenario::CollectionDefinition,
-        loops: Option<&Option<Vec<Loop>>>,
-    ) -> LoadOrder {
+    fn load_order(&self, collection: &scenario::CollectionDefinition, loops: Option<&Option<Vec<Loop>>>) -> LoadOrder {
         let has_children = match loops {
             Some(None) => return LoadOrder::Grouped,
             Some(Some(loops)) => self.runs_over_children(loops),
@@ -252,7 +229,6 @@ impl StrategyCompiler<'_> {
             _ => false,
         }
     }
-
 }
 
 fn one_loop(name: &Spanned<String>, list: &Node, scope: &mut Scope) -> Option<Loop> {

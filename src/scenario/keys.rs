@@ -11,10 +11,7 @@ pub(super) struct KeyDefinition {
     pub(super) takes: Takes,
     pub(super) is_required: bool,
     /// The value that a key without one has, after "by default"; empty where nothing takes its place.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the schema and the tables of the format, which tests compare, have it")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "the generated schema and tables have it"))]
     pub(super) default: &'static str,
     /// A valid value.
     example: &'static str,
@@ -97,9 +94,8 @@ impl Takes {
             Takes::Text => (node.as_text().is_some(), "text"),
             Takes::Boolean => (matches!(node.tree, Tree::Scalar(Scalar::Bool(_))), "`true` or `false`"),
             Takes::OneOf(words) => {
-                let words: Vec<String> = words.iter().map(|word| super::quote(word)).collect();
-                let fits = node.as_text().is_some_and(|text| words.contains(&super::quote(text)));
-                return (!fits).then(|| words.join(" or "));
+                let fits = node.as_text().is_some_and(|text| words.contains(&text));
+                return (!fits).then(|| words.iter().map(|word| super::quote(word)).collect::<Vec<_>>().join(" or "));
             }
             Takes::Integer(low, high) => match node.tree {
                 Tree::Scalar(Scalar::Int(value)) => {

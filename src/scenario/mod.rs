@@ -9,7 +9,6 @@ mod command;
 mod condition;
 mod diagnostic;
 mod entity;
-mod growth;
 mod keys;
 mod node;
 mod operation;
@@ -19,7 +18,6 @@ mod run;
 mod source;
 mod step;
 mod strategy;
-mod sweep;
 #[cfg(test)]
 mod tests;
 
@@ -30,17 +28,15 @@ pub use condition::{Condition, ConditionDefinition, ConditionError, ConditionSub
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use diagnostic::{list_of, nearest, suggest};
 pub use entity::{EntityDefinition, FieldDefinition};
-pub use growth::GrowthDefinition;
 pub use keys::GROUPS;
 pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
 pub use operation::{MixDefinition, OperationDefinition, Weight};
 pub use read::{Outline, read};
-pub use run::RunDefinition;
+pub use run::{GrowthDefinition, RunDefinition, SweepDefinition};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, SourceLines, Span, Spanned};
 pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};
 pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
-pub use sweep::SweepDefinition;
 
 /// The one version of the scenario format that this build reads (`format: 1`).
 pub const FORMAT: i64 = 1;

@@ -77,16 +77,11 @@ pub(super) fn depth(span: Span, limit: usize) -> Diagnostic {
         .help("check for brackets that are never closed, or flatten this part")
 }
 
-pub(super) fn anchor(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "unsupported anchor")
-        .label("parsed as an anchor")
-        .help("quote text that starts with `&`; try `fragments` to use a value in several places")
-}
-
-pub(super) fn alias(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "unsupported alias")
-        .label("parsed as an alias")
-        .help("quote text that starts with `*`; try `fragments` to use a value in several places")
+/// An anchor or alias, which begins with `sign`.
+pub(super) fn reference(kind: &str, sign: char, span: Span) -> Diagnostic {
+    Diagnostic::error(span, format!("unsupported {kind}"))
+        .label(format!("parsed as an {kind}"))
+        .help(format!("quote text that starts with `{sign}`; try `fragments` to use a value in several places"))
 }
 
 pub(super) fn tag(span: Span) -> Diagnostic {

@@ -92,7 +92,11 @@ impl Expander<'_, '_> {
         self.states[position] = FragmentState::Open;
         self.open.push(position);
         self.states[position] = if is_empty(node) {
-            self.report_empty(name);
+            Diagnostic::error(name.span, format!("fragment {} is empty", quote(&name.value)))
+                .label("expected a value")
+                .help(format!("for example: `{}: {{ $match: {{ post: <post> }} }}`", name.value))
+                .add_to(self.diagnostics);
+            self.has_failed = true;
             FragmentState::Broken
         } else {
             let node = self.expand(node, depth);
@@ -168,7 +172,10 @@ impl Expander<'_, '_> {
                     return Some(in_use(&value.node, used.span));
                 }
                 if !was_full {
-                    self.report_too_many(used);
+                    Diagnostic::error(used.span, format!("fragments add more than {MAX_ADDED} values"))
+                        .label("too many with this use")
+                        .help("use fewer fragments inside of fragments")
+                        .add_to(self.diagnostics);
                 }
             }
             FragmentState::Unread | FragmentState::Read(_) => self.diagnostics.push(fault::depth(used.span, MAX_DEPTH)),
@@ -176,7 +183,7 @@ impl Expander<'_, '_> {
         None
     }
 
-    fn report_unknown(&mut self, used: &Use) {
+    fn report_unknown(&self, used: &Use) {
         let name = used.name.value;
         let known: Vec<&str> = self.fragments.iter().map(|(name, _)| name.value.as_str()).collect();
         let add = format!("add `{name}:` under `fragments`, or write `use: \"{name}\"` for a field named `use`");
@@ -191,7 +198,7 @@ impl Expander<'_, '_> {
             .add_to(self.diagnostics);
     }
 
-    fn report_other_key(&mut self, used: &Use, other: &Spanned<String>) {
+    fn report_other_key(&self, used: &Use, other: &Spanned<String>) {
         let name = used.name.value;
         Diagnostic::error(used.name.span, format!("other keys next to `use: {name}`"))
             .label("a fragment is the whole value")
@@ -201,7 +208,7 @@ impl Expander<'_, '_> {
     }
 
     /// Reports the use that closes a circle at the fragment at `position`, which is being read.
-    fn report_circle(&mut self, used: &Use, position: usize) {
+    fn report_circle(&self, used: &Use, position: usize) {
         let first = self.open.iter().position(|open| *open == position).unwrap_or_default();
         let circle = self.open[first..].iter().chain([&position]);
         let names: Vec<String> = circle.map(|open| quote(&self.fragments[*open].0.value)).collect();
@@ -211,22 +218,7 @@ impl Expander<'_, '_> {
             .add_to(self.diagnostics);
     }
 
-    fn report_too_many(&mut self, used: &Use) {
-        Diagnostic::error(used.span, format!("fragments add more than {MAX_ADDED} values"))
-            .label("too many with this use")
-            .help("use fewer fragments inside of fragments")
-            .add_to(self.diagnostics);
-    }
-
-    fn report_empty(&mut self, name: &Spanned<String>) {
-        Diagnostic::error(name.span, format!("fragment {} is empty", quote(&name.value)))
-            .label("expected a value")
-            .help(format!("for example: `{}: {{ $match: {{ post: <post> }} }}`", name.value))
-            .add_to(self.diagnostics);
-        self.has_failed = true;
-    }
-
-    fn report_unused(&mut self) {
+    fn report_unused(&self) {
         for ((name, _), state) in self.fragments.iter().zip(&self.states) {
             if matches!(state, FragmentState::Read(value) if !value.is_used) {
                 Diagnostic::warning(name.span, format!("unused fragment {}", quote(&name.value)))

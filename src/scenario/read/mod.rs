@@ -9,16 +9,12 @@ mod entry;
 mod fault;
 mod fields;
 mod fragment;
-mod growth;
-mod index;
 mod operation;
 mod outline;
 mod run;
 mod scalar;
 mod step;
 mod strategy;
-mod sweep;
-mod update;
 mod value;
 mod yaml;
 
@@ -31,7 +27,7 @@ pub(super) use yaml::compose;
 
 use super::{
     ClockDefinition, Diagnostic, Diagnostics, FORMAT, Scalar, Scenario, Source, SourceLines, Span, Spanned,
-    StrategyDefinition, Tree, keys, quote,
+    StrategyDefinition, Tree, keys,
 };
 
 /// Reads a scenario and adds every problem found to `diagnostics`.
@@ -75,7 +71,7 @@ fn is_our_format(entries: &[Entry], diagnostics: &Diagnostics) -> bool {
 fn scenario(lines: SourceLines, fields: &Fields) -> Scenario {
     let diagnostics = fields.diagnostics;
     let text = |key: &str| fields.text(key).map(|text| text.value).unwrap_or_default();
-    let name = fields.text("name").inspect(|name| check_scenario_name(name, diagnostics));
+    let name = fields.text("name").inspect(|name| value::check_scenario_name(name, diagnostics));
     let entries = |key: &str| fields.entries(key).iter();
     let strategies: Vec<StrategyDefinition> =
         entries("strategies").map(|entry| strategy::strategy(entry, diagnostics)).collect();
@@ -95,8 +91,8 @@ fn scenario(lines: SourceLines, fields: &Fields) -> Scenario {
         strategies,
         audits: entries("audits").filter_map(|entry| audit::audit(entry, diagnostics)).collect(),
         claims: claim::claims(fields),
-        growth: growth::growth(fields),
-        sweeps: entries("sweeps").filter_map(|entry| sweep::sweep(entry, diagnostics)).collect(),
+        growth: run::growth(fields),
+        sweeps: entries("sweeps").filter_map(|entry| run::sweep(entry, diagnostics)).collect(),
     }
 }
 
@@ -104,13 +100,4 @@ fn clock(fields: &Fields) -> ClockDefinition {
     let span = fields.entry("clock").map_or(Span::default(), |entry| entry.0.span);
     let fields = Fields::read(fields.entries("clock"), "`clock`", span, keys::CLOCK, fields.diagnostics);
     ClockDefinition { starts_now: fields.entry("first_call").is_some(), step: fields.integer("step").unwrap_or(1_000) }
-}
-
-fn check_scenario_name(name: &Spanned<String>, diagnostics: &Diagnostics) {
-    if !name.value.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
-        Diagnostic::error(name.span, format!("{} cannot be the name of a scenario", quote(&name.value)))
-            .label("not a name")
-            .help("use lower-case letters, digits and `-`: the name becomes part of database and folder names")
-            .add_to(diagnostics);
-    }
 }

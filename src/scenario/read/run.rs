@@ -1,11 +1,13 @@
-//! `mix`, `strategies`, `set` and `vary`: what is measured.
+//! `sweeps` and `growth`, and the `mix`, `strategies`, `set` and `vary` of claims and of them: what is measured.
 
+use crate::record::LifeEnd;
 use crate::scenario::condition::{ConditionDefinition, ConditionSubject, MOST_CONDITIONS};
-use crate::scenario::keys::{KeyDefinition, Takes};
-use crate::scenario::{Diagnostic, Diagnostics, Node, RunDefinition};
+use crate::scenario::keys::{self, KeyDefinition, Takes};
+use crate::scenario::{Diagnostic, Diagnostics, GrowthDefinition, Node, RunDefinition, SweepDefinition, quote};
 
 use super::entry::{Entry, place, wrong_type, wrong_value};
 use super::fields::Fields;
+use super::value;
 
 /// What a claim, a sweep or growth says about its runs.
 pub(super) fn run(fields: &Fields) -> RunDefinition {
@@ -17,11 +19,41 @@ pub(super) fn run(fields: &Fields) -> RunDefinition {
     }
 }
 
-/// The conditions that have values.
-pub(super) fn conditions(fields: &Fields) -> Vec<ConditionDefinition> {
-    fields.entries("vary").iter().filter_map(condition).collect()
+/// A sweep; `None` when it is no mapping.
+pub(super) fn sweep(entry: &Entry, diagnostics: &Diagnostics) -> Option<SweepDefinition> {
+    const EXAMPLE: &str = "length: { question: How long may a list be?, vary: { comments: [10, 100, 1000] } }";
+    let name = entry.0.clone();
+    value::check_name(&name, "a sweep", diagnostics);
+    let entries = value::filled_mapping(entry, EXAMPLE, diagnostics)?;
+    let fields = Fields::read(entries, &format!("sweep {}", quote(&name.value)), name.span, keys::SWEEP, diagnostics);
+    Some(SweepDefinition {
+        question: fields.text("question")?.value,
+        vary: fields.entries("vary").iter().filter_map(condition).collect(),
+        run: run(&fields),
+        name,
+    })
 }
 
+/// The growth of documents; `None` when the scenario does not define it.
+pub(super) fn growth(fields: &Fields) -> Option<GrowthDefinition> {
+    let span = fields.entry("growth")?.0.span;
+    let fields = Fields::read(fields.entries("growth"), "`growth`", span, keys::GROWTH, fields.diagnostics);
+    Some(GrowthDefinition {
+        question: fields.text("question")?.value,
+        operation: fields.text("operation")?,
+        sampled: fields.texts("sampled"),
+        until: until(&fields),
+        run: run(&fields),
+    })
+}
+
+fn until(fields: &Fields) -> Option<LifeEnd> {
+    let entry = fields.entry("until")?;
+    let end = entry.1.as_literal()?.value.parse();
+    end.map_err(|message: &str| wrong_value(entry, message, "until: 4MB").add_to(fields.diagnostics)).ok()
+}
+
+/// A condition that has values.
 fn condition((name, node): &Entry) -> Option<ConditionDefinition> {
     let values = node.as_list()?.iter().map(Node::as_literal).collect::<Option<_>>()?;
     Some(ConditionDefinition { name: name.clone(), values })

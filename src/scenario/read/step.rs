@@ -105,8 +105,8 @@ impl StepReader<'_> {
                 alias: self.alias(fields),
             });
         }
-        let syntax = STEPS.iter().find(|syntax| syntax.keys[0].name == key)?;
-        (syntax.read)(self, fields)
+        let (_, read) = STEPS.iter().find(|(keys, _)| keys[0].name == key)?;
+        read(self, fields)
     }
 
     /// The name under which a step keeps its reply.
@@ -117,5 +117,5 @@ impl StepReader<'_> {
 
 /// The keys of every step, its word first.
 fn all_keys() -> impl Iterator<Item = Keys> {
-    COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|syntax| syntax.keys))
+    COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|(keys, _)| *keys))
 }

@@ -6,7 +6,7 @@ use crate::scenario::{
 
 use super::entry::Entry;
 use super::fields::Fields;
-use super::{index, step, value};
+use super::{step, value};
 
 /// More than three strategies make a plain run long and its table wide.
 const MAX_DEFAULTS: usize = 3;
@@ -56,7 +56,7 @@ fn collection(entry: &Entry, diagnostics: &Diagnostics) -> CollectionDefinition 
     check_name(&name, series.as_ref().map(|(name, _)| name), diagnostics);
     let mut indexes = fields.node("indexes");
     if let Some(Node { tree: Tree::List(items), .. }) = &mut indexes {
-        items.retain(index::is_index);
+        items.retain(value::is_index);
     }
     CollectionDefinition {
         name,

@@ -4,7 +4,7 @@ use crate::scenario::keys::{KeyDefinition, Takes};
 use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Spanned, Tree, quote};
 
 use super::entry::{Entry, place, wrong_type};
-use super::{index, run, update};
+use super::run;
 
 /// Reserved words of CEL, which no expression can use as names.
 const CEL_WORDS: &str = "as break const continue else false for function if import in let loop namespace null package \
@@ -33,8 +33,8 @@ pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &Diagnostic
         Takes::Texts => each(entry, key, "text", |item| Takes::Text.expected(item).is_none(), diagnostics),
         Takes::Codes => each(entry, key, "the code of a server error", |item| code(item).is_some(), diagnostics),
         Takes::Fragments => entries.iter().for_each(|(name, _)| check_label(name, "a fragment", diagnostics)),
-        Takes::Update => update::check_update(entry, diagnostics),
-        Takes::Indexes => index::check_indexes(entry, diagnostics),
+        Takes::Update => check_update(entry, diagnostics),
+        Takes::Indexes => each(entry, key, "a key document", is_index, diagnostics),
         // Nothing in the others is of a kind of its own.
         _ => {}
     }
@@ -42,11 +42,7 @@ pub(super) fn check(key: &KeyDefinition, entry: &Entry, diagnostics: &Diagnostic
 }
 
 /// The entries of a mapping that has at least one.
-pub(super) fn filled_mapping<'n>(
-    entry: &'n Entry,
-    example: &str,
-    diagnostics: &Diagnostics,
-) -> Option<&'n [Entry]> {
+pub(super) fn filled_mapping<'n>(entry: &'n Entry, example: &str, diagnostics: &Diagnostics) -> Option<&'n [Entry]> {
     let Some(entries) = entry.1.as_mapping() else {
         wrong_type(entry, "a mapping", example, diagnostics);
         return None;
@@ -73,6 +69,29 @@ fn each(entry: &Entry, key: &KeyDefinition, expected: &str, fits: fn(&Node) -> b
     }
 }
 
+/// Whether an index is a mapping of keys or options.
+pub(super) fn is_index(item: &Node) -> bool {
+    item.as_mapping().is_some_and(|entries| !entries.is_empty())
+}
+
+/// Reports an update without operators, which the server would only reject once the run has started.
+fn check_update((key, node): &Entry, diagnostics: &Diagnostics) {
+    let Some(fields) = node.as_mapping() else { return };
+    let is_operator = |name: &str| name.starts_with(['$', '<']) || name == "...";
+    let problem = match fields.iter().find(|(field, _)| !is_operator(&field.value)) {
+        Some((field, _)) => {
+            Diagnostic::error(field.span, format!("expected an update operator, found {}", quote(&field.value)))
+                .label(format!("key of {}", quote(&key.value)))
+                .help("try `$set` to set fields, or `replaceOne` to replace the whole document")
+        }
+        None if fields.is_empty() => Diagnostic::error(node.span, "empty update")
+            .label("changes nothing")
+            .help("for example: `update: { $set: { text: <text> } }`"),
+        None => return,
+    };
+    problem.add_to(diagnostics);
+}
+
 /// Whether a mapping or list has at least one entry; reports it otherwise.
 fn is_filled(entry: &Entry, kind: &str, example: &str, diagnostics: &Diagnostics) -> bool {
     let is_empty = entry.1.as_mapping().is_some_and(<[_]>::is_empty) || entry.1.as_list().is_some_and(<[_]>::is_empty);
@@ -90,28 +109,35 @@ fn is_filled(entry: &Entry, kind: &str, example: &str, diagnostics: &Diagnostics
 pub(super) fn check_name(name: &Spanned<String>, what: &str, diagnostics: &Diagnostics) {
     let text = name.value.as_str();
     let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    let problem = if !starts_well || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        format!("{} cannot be the name of {what}", quote(text))
+    let help = "use letters, digits and `_`, not starting with a digit, and no word of CEL such as `in` or `as`";
+    if !starts_well || !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        not_a_name(name, what, help, diagnostics);
     } else if CEL_WORDS.split(' ').any(|word| word == text) {
-        format!("{} cannot be the name of {what}: it is a reserved word of expressions", quote(text))
-    } else {
-        return;
-    };
-    Diagnostic::error(name.span, problem)
-        .label("not a name")
-        .help("use letters, digits and `_`, not starting with a digit, and no word of CEL such as `in` or `as`")
-        .add_to(diagnostics);
+        not_a_name(name, &format!("{what}: it is a reserved word of expressions"), help, diagnostics);
+    }
 }
 
 /// Reports a name that could not be part of a database's or folder's name.
 pub(super) fn check_label(name: &Spanned<String>, what: &str, diagnostics: &Diagnostics) {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.value.is_empty() || !name.value.chars().all(is_allowed) {
-        Diagnostic::error(name.span, format!("{} cannot be the name of {what}", quote(&name.value)))
-            .label("not a name")
-            .help("use letters, digits, `_` and `-`")
-            .add_to(diagnostics);
+        not_a_name(name, what, "use letters, digits, `_` and `-`", diagnostics);
     }
+}
+
+/// Reports a name that cannot be that of the scenario.
+pub(super) fn check_scenario_name(name: &Spanned<String>, diagnostics: &Diagnostics) {
+    if !name.value.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+        let help = "use lower-case letters, digits and `-`: the name becomes part of database and folder names";
+        not_a_name(name, "a scenario", help, diagnostics);
+    }
+}
+
+fn not_a_name(name: &Spanned<String>, what: &str, help: &str, diagnostics: &Diagnostics) {
+    Diagnostic::error(name.span, format!("{} cannot be the name of {what}", quote(&name.value)))
+        .label("not a name")
+        .help(help)
+        .add_to(diagnostics);
 }
 
 /// The code of a server error.

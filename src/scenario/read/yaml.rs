@@ -55,7 +55,9 @@ impl<'a> Composer<'a, '_> {
     fn next(&mut self) -> Result<(Event<'a>, Span), Unreadable> {
         loop {
             match self.parser.next_event() {
-                Some(Ok((Event::Anchor(..), span))) => self.diagnostics.push(fault::anchor(bytes(span))),
+                Some(Ok((Event::Anchor(..), span))) => {
+                    self.diagnostics.push(fault::reference("anchor", '&', bytes(span)))
+                }
                 Some(Ok((event, span))) => {
                     if let Some(tag) = span.tag_span() {
                         self.diagnostics.push(fault::tag(bytes(tag)));
@@ -79,7 +81,7 @@ impl<'a> Composer<'a, '_> {
             Event::MappingStart(style, ..) => self.mapping(style, span, depth),
             // Nothing but an alias is left.
             _ => {
-                self.diagnostics.push(fault::alias(span));
+                self.diagnostics.push(fault::reference("alias", '*', span));
                 Ok(self.as_written(span))
             }
         }

@@ -115,7 +115,7 @@ fn allow_fragment(schema: &mut Value) {
 }
 
 fn definitions() -> Value {
-    let words = COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|syntax| syntax.keys));
+    let words = COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|(keys, _)| *keys));
     let steps: Vec<Value> = words.map(object).collect();
     let is_request = |word: &CommandWord| CommandWord::REQUESTS.contains(word);
     let request = |keys: &[KeyDefinition]| {
