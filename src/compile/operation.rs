@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::plan::operation::EarlierCalls;
 use crate::plan::{Argument, Expression, Mix, Operation, Value};
-use crate::scenario::{self, Diagnostics, Scenario};
+use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Scenario};
 
 use super::parameter::parameter_value;
 use super::parts::optional;
@@ -29,11 +29,7 @@ pub fn compile_operations(
     made
 }
 
-fn compile_operation(
-    operation: &scenario::OperationDefinition,
-    names: &Names,
-    diagnostics: &Diagnostics,
-) -> Option<Operation> {
+fn compile_operation(operation: &OperationDefinition, names: &Names, diagnostics: &Diagnostics) -> Option<Operation> {
     let (arguments, mut scope) = compile_arguments(operation, names, diagnostics);
     let returns = optional(operation.returns.as_ref().map(|node| compile_shape(node, names, diagnostics)))?;
     scope.relabel(format!("{}.serial", operation.name.value));
@@ -42,7 +38,7 @@ fn compile_operation(
 }
 
 fn compile_arguments<'n>(
-    operation: &scenario::OperationDefinition,
+    operation: &OperationDefinition,
     names: &'n Names,
     diagnostics: &'n Diagnostics,
 ) -> (Option<Vec<Argument>>, Scope<'n>) {
@@ -65,16 +61,12 @@ fn compile_arguments<'n>(
 }
 
 /// The scope of an operation's steps, without reporting the problems of its arguments again.
-pub fn step_scope<'n>(
-    operation: &scenario::OperationDefinition,
-    names: &'n Names,
-    diagnostics: &'n Diagnostics,
-) -> Scope<'n> {
+pub fn step_scope<'n>(operation: &OperationDefinition, names: &'n Names, diagnostics: &'n Diagnostics) -> Scope<'n> {
     let label = format!("{}.steps", operation.name.value);
     compile_arguments(operation, names, &Diagnostics::new()).1.moved(names, diagnostics, label)
 }
 
-pub fn compile_mix(mix: &scenario::MixDefinition, names: &Names, diagnostics: &Diagnostics) -> Option<Vec<f64>> {
+pub fn compile_mix(mix: &MixDefinition, names: &Names, diagnostics: &Diagnostics) -> Option<Vec<f64>> {
     let mut weights = vec![0.0; names.operations.len()];
     let mut good = true;
     for weight in &mix.weights {

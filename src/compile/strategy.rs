@@ -206,17 +206,14 @@ impl StrategyCompiler<'_> {
             Some(Some(loops)) => self.runs_over_children(loops),
             None => false,
         };
-        match &collection.load_order {
-            Some(order) if !has_children => {
-                let message = "`load_order` needs an `each` over the children of an entity";
-                let help = "remove it: other documents are loaded in the order of their records";
-                self.diagnostics.error(order.span, message, help);
-                LoadOrder::Grouped
-            }
-            Some(order) if order.value == "grouped" => LoadOrder::Grouped,
-            _ if has_children => LoadOrder::Interleaved,
-            _ => LoadOrder::Grouped,
+        let order = collection.load_order.as_ref();
+        if let Some(order) = order.filter(|_| !has_children) {
+            let message = "`load_order` needs an `each` over the children of an entity";
+            let help = "remove it: other documents are loaded in the order of their records";
+            self.diagnostics.error(order.span, message, help);
         }
+        let is_grouped = !has_children || order.is_some_and(|order| order.value == "grouped");
+        if is_grouped { LoadOrder::Grouped } else { LoadOrder::Interleaved }
     }
 
     fn runs_over_children(&self, loops: &[Loop]) -> bool {

@@ -39,14 +39,10 @@ pub enum CommandWord {
 
 impl CommandWord {
     /// The commands that may be requests of a `bulkWrite`.
-    pub const REQUESTS: [CommandWord; 6] = [
-        CommandWord::InsertOne,
-        CommandWord::UpdateOne,
-        CommandWord::UpdateMany,
-        CommandWord::ReplaceOne,
-        CommandWord::DeleteOne,
-        CommandWord::DeleteMany,
-    ];
+    pub const REQUESTS: [CommandWord; 6] = {
+        use CommandWord::*;
+        [InsertOne, UpdateOne, UpdateMany, ReplaceOne, DeleteOne, DeleteMany]
+    };
 
     /// Returns the command of this name.
     pub fn named(name: &str) -> Option<CommandWord> {
@@ -65,14 +61,8 @@ impl CommandWord {
 
     /// Whether the command changes data.
     pub fn writes(self) -> bool {
-        !matches!(
-            self,
-            CommandWord::FindOne
-                | CommandWord::Find
-                | CommandWord::Aggregate
-                | CommandWord::CountDocuments
-                | CommandWord::Distinct
-        )
+        use CommandWord::*;
+        !matches!(self, FindOne | Find | Aggregate | CountDocuments | Distinct)
     }
 }
 

@@ -20,37 +20,34 @@ pub(super) fn syntax(error: &ScanError, text: &str) -> Diagnostic {
 }
 
 fn help(kind: &ErrorKind) -> &'static str {
+    use ErrorKind::*;
     match kind {
-        ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation
-        | ErrorKind::TabAtBlockScalarStart
-        | ErrorKind::TabInPlainScalar => "indent with spaces",
-        ErrorKind::UnclosedQuotedScalar
-        | ErrorKind::InvalidQuotedScalarIndent
-        | ErrorKind::DocumentIndicatorInQuotedScalar => {
+        TabNotAllowed | TabInBlockIndentation | TabInIndentation | TabAtBlockScalarStart | TabInPlainScalar => {
+            "indent with spaces"
+        }
+        UnclosedQuotedScalar | InvalidQuotedScalarIndent | DocumentIndicatorInQuotedScalar => {
             "close the quote; inside '...' write '' for one quote, inside \"...\" write \\\""
         }
-        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+        InvalidTrailingSingleQuotedScalar | InvalidTrailingDoubleQuotedScalar => {
             "quote an expression that starts with a quote as a whole: '\"page \" + string(page)'"
         }
-        ErrorKind::UnclosedFlowCollection { .. }
-        | ErrorKind::UnexpectedEofFlowMapping
-        | ErrorKind::UnexpectedEofFlowSequence
-        | ErrorKind::UnexpectedEofImplicitFlowMapping
-        | ErrorKind::MismatchedFlowCollectionEnd { .. }
-        | ErrorKind::MisplacedFlowCollectionEnd => "every `{` needs its `}` and every `[` its `]`",
-        ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
+        UnclosedFlowCollection { .. }
+        | UnexpectedEofFlowMapping
+        | UnexpectedEofFlowSequence
+        | UnexpectedEofImplicitFlowMapping
+        | MismatchedFlowCollectionEnd { .. }
+        | MisplacedFlowCollectionEnd => "every `{` needs its `}` and every `[` its `]`",
+        ExpectedFlowMappingSeparator | ExpectedFlowSequenceSeparator => {
             "separate entries by commas and close every bracket; quote text that contains brackets, quotes or commas"
         }
-        ErrorKind::MappingValueNotAllowed
-        | ErrorKind::InvalidColonPlacement
-        | ErrorKind::InvalidMappingValueWhitespace
-        | ErrorKind::FlowMappingValueAdjacentCollection => {
+        MappingValueNotAllowed
+        | InvalidColonPlacement
+        | InvalidMappingValueWhitespace
+        | FlowMappingValueAdjacentCollection => {
             "quote text that contains a colon and a space: \"a ? b : c\"; otherwise check the indentation"
         }
-        ErrorKind::UnexpectedCharacter { .. } => "put the whole text in quotes",
-        ErrorKind::UnknownQuotedScalarEscape => "use '...', where a backslash is only a backslash, or write it twice",
+        UnexpectedCharacter { .. } => "put the whole text in quotes",
+        UnknownQuotedScalarEscape => "use '...', where a backslash is only a backslash, or write it twice",
         _ => "start the entries of a mapping or list in one column; quote text with special characters",
     }
 }

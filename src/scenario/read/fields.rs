@@ -13,16 +13,10 @@ pub(in crate::scenario) struct Fields<'n> {
 }
 
 impl<'n> Fields<'n> {
-    /// Reads the entries of `what` at `place` by a table of keys, and reports every problem.
+    /// Reads the entries of `what` at `span` by a table of keys, and reports every problem.
     ///
     /// An unknown key replaces the missing key that it is similar to, so that a misspelling is one problem.
-    pub(super) fn read(
-        entries: &'n [Entry],
-        what: &str,
-        place: Span,
-        keys: Keys,
-        diagnostics: &'n Diagnostics,
-    ) -> Fields<'n> {
+    pub(super) fn read(entries: &'n [Entry], what: &str, span: Span, keys: Keys, diagnostics: &'n Diagnostics) -> Self {
         let mut found = Vec::with_capacity(entries.len());
         for entry in entries {
             let name = entry.0.value.as_str();
@@ -34,7 +28,7 @@ impl<'n> Fields<'n> {
             found.extend(key.map(|key| (key, entry)));
         }
         for key in keys.iter().filter(|key| key.is_required && !found.iter().any(|(other, _)| other.name == key.name)) {
-            missing(key, what, place, diagnostics);
+            missing(key, what, span, diagnostics);
         }
         found.retain(|(key, entry)| value::check(key, entry, diagnostics));
         Fields { found: found.into_iter().map(|(key, entry)| (key.name, entry)).collect(), diagnostics }
@@ -42,13 +36,7 @@ impl<'n> Fields<'n> {
 
     /// Reads the value of `entry`, a thing of a `kind`, which must be a mapping such as `example`; another value has no
     /// fields.
-    pub(super) fn of(
-        entry: &'n Entry,
-        kind: &str,
-        example: &str,
-        keys: Keys,
-        diagnostics: &'n Diagnostics,
-    ) -> Fields<'n> {
+    pub(super) fn of(entry: &'n Entry, kind: &str, example: &str, keys: Keys, diagnostics: &'n Diagnostics) -> Self {
         if let Some(entries) = entry.1.as_mapping() {
             let what = format!("{kind} {}", quote(&entry.0.value));
             return Fields::read(entries, &what, entry.0.span, keys, diagnostics);
@@ -64,7 +52,7 @@ impl<'n> Fields<'n> {
         example: &str,
         keys: Keys,
         diagnostics: &'n Diagnostics,
-    ) -> Fields<'n> {
+    ) -> Self {
         if entry.1.is_null() {
             return Fields { found: Vec::new(), diagnostics };
         }
