@@ -49,8 +49,7 @@ impl CrudCompiler<'_, '_> {
             InsertOne => (RequestKind::Insert, self.required("document")?),
             DeleteOne | DeleteMany => (RequestKind::Delete, self.delete_part()?),
             UpdateOne | UpdateMany | ReplaceOne => (RequestKind::Update, self.update_part()?),
-            InsertMany | FindOne | Find | Aggregate | CountDocuments | Distinct => return None,
-            FindOneAndUpdate | FindOneAndReplace | FindOneAndDelete => return None,
+            _ => return None,
         };
         Some(Request::One(kind, template))
     }

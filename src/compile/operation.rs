@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::plan::operation::EarlierCalls;
-use crate::plan::{Argument, Expression, Mix, Operation, Value};
-use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Scenario};
+use crate::plan::{Argument, Expression, Mix, Operation, Value, written};
+use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Scenario, Weight};
 
 use super::parameter::parameter_value;
-use super::parts::optional;
+use super::parts::{all, optional};
 use super::resolve::{resolve, resolve_records};
 use super::scope::{Names, Origin, Scope};
 use super::shape::compile_shape;
@@ -66,33 +66,28 @@ pub fn step_scope<'n>(operation: &OperationDefinition, names: &'n Names, diagnos
     compile_arguments(operation, names, &Diagnostics::new()).1.moved(names, diagnostics, label)
 }
 
+/// The weights of a mix, by operation.
 pub fn compile_mix(mix: &MixDefinition, names: &Names, diagnostics: &Diagnostics) -> Option<Vec<f64>> {
     let mut weights = vec![0.0; names.operations.len()];
-    let mut good = true;
-    for weight in &mix.weights {
-        let name = &weight.operation;
-        let place = format!(" in mix `{}`", mix.name.value);
-        if !diagnostics.is_known("operation", name, &place, names.operation_names()) {
-            good = false;
-            continue;
-        }
-        let position = names.operations.iter().position(|operation| *operation == name.value)?;
-        match parameter_value(&weight.weight, names, diagnostics) {
-            Some(Value::Int(weight)) if weight >= 0 => weights[position] = weight as f64,
-            Some(Value::Double(weight)) if weight >= 0.0 && weight.is_finite() => weights[position] = weight,
-            Some(other) => {
-                let written = crate::plan::written(&other);
-                let message = format!("expected a number >= 0 as the weight of `{}`, found {written}", name.value);
-                diagnostics.error(weight.weight.span, message, "for example 30");
-                good = false;
+    let place = format!(" in mix `{}`", mix.name.value);
+    let known: Option<Vec<()>> = all(mix.weights.iter().map(|Weight { operation, weight }| {
+        diagnostics.is_known("operation", operation, &place, names.operation_names());
+        let position = names.operation_names().position(|name| name == operation.value)?;
+        weights[position] = match parameter_value(weight, names, diagnostics)? {
+            Value::Int(number) if number >= 0 => number as f64,
+            Value::Double(number) if number >= 0.0 && number.is_finite() => number,
+            other => {
+                let (name, found) = (&operation.value, written(&other));
+                let message = format!("expected a number >= 0 as the weight of `{name}`, found {found}");
+                return diagnostics.reject(weight.span, message, "for example 30");
             }
-            None => good = false,
-        }
-    }
-    if good && weights.iter().all(|weight| *weight == 0.0) {
+        };
+        Some(())
+    }));
+    known?;
+    if weights.iter().all(|weight| *weight == 0.0) {
         let message = format!("all weights of mix `{}` are zero", mix.name.value);
-        diagnostics.error(mix.name.span, message, "give at least one operation a weight above 0");
-        good = false;
+        return diagnostics.reject(mix.name.span, message, "give at least one operation a weight above 0");
     }
-    good.then_some(weights)
+    Some(weights)
 }

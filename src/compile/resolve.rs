@@ -240,10 +240,20 @@ impl Resolver<'_, '_> {
     }
 
     fn call(&mut self, call: &CallExpr, parsed: &Parsed) -> Option<Expression> {
-        if let Some(operator) = self.operator(call) {
-            return operator;
-        }
         let name = call.func_name.as_str();
+        match (name, call.args.as_slice()) {
+            (operators::LOGICAL_NOT, [x]) => return self.boxed(x).map(Expression::Not),
+            (operators::NEGATE, [x]) => return self.boxed(x).map(Expression::Negate),
+            (operators::CONDITIONAL, parts) => {
+                let parts = all::<_, Vec<_>>(parts.iter().map(|part| self.expression(part)))?;
+                return Some(Expression::Conditional(Box::new(parts.try_into().ok()?)));
+            }
+            _ => {}
+        }
+        if let (Some((_, binary)), [a, b]) = (BINARY.iter().find(|(word, _)| *word == name), call.args.as_slice()) {
+            let (a, b) = (self.boxed(a), self.boxed(b));
+            return a.zip(b).map(|(a, b)| binary(a, b));
+        }
         if let (Some(list), Some((_, kind))) = (&call.target, LOOPS.iter().find(|(word, _)| *word == name)) {
             if let [element, body] = call.args.as_slice() {
                 return self.each(*kind, list, element, body);
@@ -258,26 +268,6 @@ impl Resolver<'_, '_> {
             return self.generator(name, &call.args, parsed);
         }
         self.function(call, parsed)
-    }
-
-    /// `None` when the call is no operator.
-    fn operator(&mut self, call: &CallExpr) -> Option<Option<Expression>> {
-        let arguments: Vec<&Parsed> = call.args.iter().collect();
-        let name = call.func_name.as_str();
-        match (name, arguments.as_slice()) {
-            (operators::LOGICAL_NOT, [x]) => Some(self.boxed(x).map(Expression::Not)),
-            (operators::NEGATE, [x]) => Some(self.boxed(x).map(Expression::Negate)),
-            (operators::CONDITIONAL, parts) => {
-                let parts = all::<_, Vec<_>>(parts.iter().map(|part| self.expression(part)));
-                Some(parts.and_then(|parts| Some(Expression::Conditional(Box::new(parts.try_into().ok()?)))))
-            }
-            (_, [a, b]) => {
-                let (_, binary) = BINARY.iter().find(|(operator, _)| *operator == name)?;
-                let (a, b) = (self.boxed(a), self.boxed(b));
-                Some(a.zip(b).map(|(a, b)| binary(a, b)))
-            }
-            _ => None,
-        }
     }
 
     fn each(&mut self, kind: EachKind, list: &Parsed, element: &Parsed, body: &Parsed) -> Option<Expression> {

@@ -21,14 +21,11 @@ pub struct Instance<'s> {
 
 /// Returns the collections of a strategy, those of a `for` one by one.
 pub fn expand<'s>(strategy: &'s StrategyDefinition, names: &Names, diagnostics: &Diagnostics) -> Vec<Instance<'s>> {
-    let mut instances = Vec::new();
-    for definition in &strategy.collections {
-        match &definition.series {
-            None => instances.push(Instance { definition, name: definition.name.value.clone(), names: None }),
-            Some(_) => instances.extend(series(definition, names, diagnostics).unwrap_or_default()),
-        }
-    }
-    instances
+    let instances = |definition: &'s CollectionDefinition| match &definition.series {
+        None => vec![Instance { definition, name: definition.name.value.clone(), names: None }],
+        Some(_) => series(definition, names, diagnostics).unwrap_or_default(),
+    };
+    strategy.collections.iter().flat_map(instances).collect()
 }
 
 fn series<'s>(
