@@ -10,7 +10,8 @@ pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) 
     for (position, entity) in plan.data.entities.iter().enumerate() {
         let loaded = plan.data.len(position);
         let mut ordinals = if loaded == 0 { Vec::new() } else { vec![0, (loaded - 1) / 2, loaded - 1] };
-        ordinals.extend(makes_new(plan, position).then_some(FIRST_NEW_RECORD));
+        let mut arguments = plan.operations.iter().flat_map(|operation| operation.arguments.iter());
+        ordinals.extend(arguments.any(|argument| argument.value.makes(position)).then_some(FIRST_NEW_RECORD));
         for ordinal in ordinals {
             let record = plan.data.whole(position, ordinal);
             for (field, written) in entity.fields.iter().zip(&scenario.entities[position].fields) {
@@ -41,11 +42,6 @@ fn advice(message: &str) -> &'static str {
         return "what is missing is null: test it first, as in `x == null ? 0 : x`";
     }
     "see docs/format.md for what operators, functions and generators take"
-}
-
-fn makes_new(plan: &Plan, entity: usize) -> bool {
-    let mut arguments = plan.operations.iter().flat_map(|operation| operation.arguments.iter());
-    arguments.any(|argument| argument.value.makes(entity))
 }
 
 /// Draws some calls of every operation.

@@ -109,6 +109,8 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
         chosen.push(name);
     }
     let (Some(data), false) = (data, diagnostics.has_errors()) else { return Ok(None) };
+    let position = |arms: &[Arm], name: &String| arms.iter().position(|arm| arm.name == *name);
+    let in_order = chosen.iter().filter_map(|name| Some(arms.swap_remove(position(&arms, name)?)));
     let plan = Plan {
         name: scenario.name.value.clone(),
         title: scenario.title.clone(),
@@ -118,17 +120,12 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
         data,
         operations: operations.into(),
         mix,
-        arms: in_order(arms, &chosen).into(),
+        arms: in_order.collect(),
         concerns,
     };
     try_records(scenario, &plan, diagnostics);
     try_calls(scenario, &plan, diagnostics);
     Ok((!diagnostics.has_errors()).then_some(plan))
-}
-
-fn in_order(mut arms: Vec<Arm>, chosen: &[String]) -> Vec<Arm> {
-    let position = |arms: &[Arm], name: &String| arms.iter().position(|arm| arm.name == *name);
-    chosen.iter().filter_map(|name| Some(arms.swap_remove(position(&arms, name)?))).collect()
 }
 
 fn chosen_mix<'s>(scenario: &'s Scenario, choice: &Choice) -> Result<Option<&'s scenario::MixDefinition>, ChoiceError> {

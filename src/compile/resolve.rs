@@ -145,10 +145,9 @@ impl Resolver<'_, '_> {
             return self.span;
         };
         let place = (place as usize).min(self.text.len());
-        let after = |place: usize| self.text[place..].find(word).map(|at| place + at);
         // A field's name comes after its dot, a call's before its bracket.
         let before = self.text[..place].rfind(word).filter(|_| !self.text[place..].starts_with('.'));
-        let found = before.or_else(|| after(place));
+        let found = before.or_else(|| Some(place + self.text[place..].find(word)?));
         found.map_or(self.span, |at| self.span.with_ends(base + at, base + at + word.len()))
     }
 

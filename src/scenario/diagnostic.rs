@@ -334,22 +334,13 @@ pub(crate) fn suggest<'a>(unknown: &str, candidates: impl IntoIterator<Item = &'
         return None;
     }
     let limit = (plain_unknown.chars().count() / 3).max(1);
-    let mut nearest: Option<(usize, &str)> = None;
-    for candidate in candidates {
-        if candidate.len() > MAX_NAME {
-            continue;
-        }
+    let near = candidates.into_iter().filter(|candidate| candidate.len() <= MAX_NAME).filter_map(|candidate| {
         let other = plain(candidate);
-        let mut distance = strsim::osa_distance(&plain_unknown, &other);
-        if distance > limit && plain_unknown.len() >= 3 && other.starts_with(&plain_unknown) {
-            distance = limit;
-        }
-        let is_near = distance <= limit && distance < other.chars().count();
-        if is_near && nearest.is_none_or(|(best, _)| distance < best) {
-            nearest = Some((distance, candidate));
-        }
-    }
-    nearest.map(|(_, candidate)| candidate)
+        let is_prefix = plain_unknown.len() >= 3 && other.starts_with(&plain_unknown);
+        let distance = strsim::osa_distance(&plain_unknown, &other).min(if is_prefix { limit } else { usize::MAX });
+        (distance <= limit && distance < other.chars().count()).then_some((distance, candidate))
+    });
+    near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
 /// The help for an unknown name: the nearest known one, else all of them.
