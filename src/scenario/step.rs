@@ -150,7 +150,7 @@ pub(super) type StepSyntax = (Keys, fn(&mut StepReader, &Fields) -> Option<StepK
 const DO: KeyDefinition = required("do", Takes::Steps, "the steps of an iteration or attempt").example("[...]");
 const ERRORS: KeyDefinition = optional("errors", Takes::Codes, "codes of server errors").example("[11000]");
 const ATTEMPTS: KeyDefinition =
-    optional("attempts", Takes::Integer(1, 10_000), "the most attempts").default("`100`").example("100");
+    optional("attempts", Takes::Integer(1, 10_000), "the most attempts").default("`100`", "100");
 
 /// The steps that are not CRUD commands, a row for each.
 pub(super) const STEPS: &[StepSyntax] = &[
@@ -202,9 +202,7 @@ pub(super) const STEPS: &[StepSyntax] = &[
             required("while", Takes::Scalar, "repeats steps as long as the condition is true")
                 .example("size(level) > 0"),
             // A `while` that sends nothing lets no other task run, so that nothing outside can end it.
-            optional("max_iterations", Takes::Integer(1, 100_000), "the most iterations")
-                .default("`1000`")
-                .example("1000"),
+            optional("max_iterations", Takes::Integer(1, 100_000), "the most iterations").default("`1000`", "1000"),
             DO,
         ],
         |reader, fields| {
@@ -252,9 +250,7 @@ pub(super) const STEPS: &[StepSyntax] = &[
 pub(super) const RETRY: Keys = &[
     ERRORS,
     ATTEMPTS,
-    optional("delay", Takes::Integer(0, 60_000), "milliseconds that the first retry waits at most")
-        .default("`0`")
-        .example("5"),
+    optional("delay", Takes::Integer(0, 60_000), "milliseconds that the first retry waits at most").default("`0`", "5"),
 ];
 
 /// The keys of a repeated request.
