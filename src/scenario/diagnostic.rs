@@ -152,6 +152,17 @@ impl Diagnostics {
         self.push(Diagnostic::error(span, message).help(help));
     }
 
+    /// Adds an error with the text under its place and its fix.
+    pub(crate) fn labelled(
+        &self,
+        span: Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Diagnostic::error(span, message).label(label).help(help));
+    }
+
     /// Adds an error with its fix, in place of the part that has it.
     pub(crate) fn reject<T>(&self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<T> {
         self.error(span, message, help);

@@ -18,8 +18,6 @@ mod run;
 mod source;
 mod step;
 mod strategy;
-#[cfg(test)]
-mod tests;
 
 pub use audit::{AuditDefinition, AuditRule};
 pub use claim::{ClaimBound, ClaimDefinition, ClaimSubject};
@@ -86,3 +84,6 @@ pub struct Scenario {
     /// `sweeps`, in order.
     pub sweeps: Vec<SweepDefinition>,
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,10 +21,9 @@ impl StepReader<'_> {
         if options.entry("errors").is_some() {
             self.refuse_in_transaction(entry.0.span, "`errors` of a `retry`");
         } else if !has_condition && !has_error {
-            Diagnostic::error(entry.0.span, "`retry` without a cause")
-                .label("neither `errors` here nor `retry_if` inside")
-                .help("try `retry: { errors: [11000] }`, or a step `retry_if: <condition>` under `do`")
-                .add_to(self.diagnostics);
+            let message = "`retry` without a cause";
+            let help = "try `retry: { errors: [11000] }`, or a step `retry_if: <condition>` under `do`";
+            self.diagnostics.labelled(entry.0.span, message, "neither `errors` here nor `retry_if` inside", help);
         }
         Some(StepKind::Retry {
             errors: codes(&options),
@@ -59,10 +58,9 @@ impl StepReader<'_> {
                 None => {
                     let found = quote(&entry.0.value);
                     let message = format!("expected the code of a server error or `size`, found {found}");
-                    Diagnostic::error(entry.0.span, message)
-                        .label("key of `catch`")
-                        .help("for example: `catch: { 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }`")
-                        .add_to(self.diagnostics);
+                    let help =
+                        "for example: `catch: { 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }`";
+                    self.diagnostics.labelled(entry.0.span, message, "key of `catch`", help);
                 }
             }
         }
@@ -72,10 +70,9 @@ impl StepReader<'_> {
     pub(in crate::scenario) fn transaction(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("transaction")?;
         if self.in_transaction {
-            Diagnostic::error(entry.0.span, "`transaction` inside of a `transaction`")
-                .label("MongoDB does not nest transactions")
-                .help("move these steps into the outer one")
-                .add_to(self.diagnostics);
+            let message = "`transaction` inside of a `transaction`";
+            let help = "move these steps into the outer one";
+            self.diagnostics.labelled(entry.0.span, message, "MongoDB does not nest transactions", help);
         }
         let outer = std::mem::replace(&mut self.in_transaction, true);
         let body = self.steps(entry);
@@ -86,10 +83,8 @@ impl StepReader<'_> {
     pub(in crate::scenario) fn abort(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("abort")?;
         if !self.in_transaction {
-            Diagnostic::error(entry.0.span, "`abort` outside of a `transaction`")
-                .label("nothing to roll back")
-                .help("try `return` to end the operation, or move this step into a `transaction`")
-                .add_to(self.diagnostics);
+            let help = "try `return` to end the operation, or move this step into a `transaction`";
+            self.diagnostics.labelled(entry.0.span, "`abort` outside of a `transaction`", "nothing to roll back", help);
         }
         Some(StepKind::Abort(entry.1.clone()))
     }
@@ -97,10 +92,9 @@ impl StepReader<'_> {
     /// Reports a step that handles errors inside of a transaction, which the server ends at its first error.
     pub(super) fn refuse_in_transaction(&mut self, span: Span, what: &str) {
         if self.in_transaction {
-            Diagnostic::error(span, format!("{what} inside of a `transaction`"))
-                .label("the server ends a transaction at its first error")
-                .help("move the `transaction` into the `retry` or `try`")
-                .add_to(self.diagnostics);
+            let message = format!("{what} inside of a `transaction`");
+            let help = "move the `transaction` into the `retry` or `try`";
+            self.diagnostics.labelled(span, message, "the server ends a transaction at its first error", help);
         }
     }
 }

@@ -38,10 +38,8 @@ pub(super) fn audit(entry: &Entry, diagnostics: &Diagnostics) -> Option<AuditDef
             .add_to(diagnostics);
     }
     if commands.is_empty() {
-        Diagnostic::error(name.span, format!("missing command in {what}"))
-            .label("counts nothing")
-            .help(format!("for example: `{EXAMPLE}`"))
-            .add_to(diagnostics);
+        let help = format!("for example: `{EXAMPLE}`");
+        diagnostics.labelled(name.span, format!("missing command in {what}"), "counts nothing", help);
         return None;
     }
     // A strategy may have the name of a step that is not a command, such as `transaction`.
@@ -59,10 +57,9 @@ pub(super) fn audit(entry: &Entry, diagnostics: &Diagnostics) -> Option<AuditDef
         }
     } else {
         if let Some(strategies) = strategies {
-            Diagnostic::error(strategies.0.span, "`strategies` with a command per strategy")
-                .label("names them a second time")
-                .help("leave out `strategies`, or write one command for all of them")
-                .add_to(diagnostics);
+            let message = "`strategies` with a command per strategy";
+            let help = "leave out `strategies`, or write one command for all of them";
+            diagnostics.labelled(strategies.0.span, message, "names them a second time", help);
         }
         let rule = |command: &Entry| Some(inherited(&command.0, Some(counting(command, diagnostics)?)));
         rules.extend(commands.iter().filter_map(rule));
@@ -93,10 +90,8 @@ fn counting(entry: &Entry, diagnostics: &Diagnostics) -> Option<Arc<[StepDefinit
             Some(steps.into())
         }
         [step, ..] => {
-            Diagnostic::error(step.span, "expected one command that reads and counts rows")
-                .label("something else")
-                .help(format!("try one of {}", list_of(&COMMANDS.map(CommandWord::name))))
-                .add_to(diagnostics);
+            let help = format!("try one of {}", list_of(&COMMANDS.map(CommandWord::name)));
+            diagnostics.labelled(step.span, "expected one command that reads and counts rows", "something else", help);
             None
         }
     }

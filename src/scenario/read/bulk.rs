@@ -3,7 +3,7 @@
 use crate::scenario::keys::Keys;
 use crate::scenario::step::REPEATED_REQUEST;
 use crate::scenario::{
-    BulkDefinition, CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind, list_of,
+    BulkDefinition, CommandWord, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind, list_of,
 };
 
 use super::attempt::codes;
@@ -47,10 +47,8 @@ fn request(node: &Node, key: Span, diagnostics: &Diagnostics) -> Option<RequestD
         _ => None,
     };
     let Some((word, entry)) = found else {
-        Diagnostic::error(place, format!("expected a request, found {}", node.describe()))
-            .label("not a request")
-            .help(format!("expected one of the keys {}", list_of(&CommandWord::REQUESTS.map(CommandWord::name))))
-            .add_to(diagnostics);
+        let help = format!("expected one of the keys {}", list_of(&CommandWord::REQUESTS.map(CommandWord::name)));
+        diagnostics.labelled(place, format!("expected a request, found {}", node.describe()), "not a request", help);
         return None;
     };
     let keys = word.keys();

@@ -32,10 +32,8 @@ pub(super) fn claims(fields: &Fields) -> Vec<ClaimDefinition> {
 fn claim(item: &Node, list: Span, diagnostics: &Diagnostics) -> Option<ClaimDefinition> {
     let span = item.span_or(list);
     let Some(entries) = item.as_mapping() else {
-        Diagnostic::error(span, format!("expected a mapping, found {}", item.describe()))
-            .label("not a claim")
-            .help("for example: `{ id: C1, says: One read is enough., expect: ... }`")
-            .add_to(diagnostics);
+        let help = "for example: `{ id: C1, says: One read is enough., expect: ... }`";
+        diagnostics.labelled(span, format!("expected a mapping, found {}", item.describe()), "not a claim", help);
         return None;
     };
     let id = item.get("id").and_then(Node::as_text);
@@ -116,10 +114,9 @@ impl<'n> Expectation<'n> {
         let name = self.fields.text("metric")?;
         let Some(metric) = Metric::named(&name.value, MetricUse::Claim) else {
             let known: Vec<&str> = Metric::names(MetricUse::Claim).collect();
-            Diagnostic::error(name.span, format!("unknown metric {}", quote(&name.value)))
-                .label("unknown metric")
-                .help(nearest(&name.value, &known))
-                .add_to(self.diagnostics);
+            let message = format!("unknown metric {}", quote(&name.value));
+            let help = nearest(&name.value, &known);
+            self.diagnostics.labelled(name.span, message, "unknown metric", help);
             return None;
         };
         if let (Some(outcome), false) = (&outcome, matches!(metric, Metric::Time(_))) {

@@ -1,6 +1,6 @@
 //! `entities`.
 
-use crate::scenario::{Diagnostic, Diagnostics, EntityDefinition, FieldDefinition, Node, Scalar, Spanned, keys, quote};
+use crate::scenario::{Diagnostics, EntityDefinition, FieldDefinition, Node, Scalar, Spanned, keys, quote};
 
 use super::entry::Entry;
 use super::fields::Fields;
@@ -37,20 +37,17 @@ fn check_pair(entity: &Entry, diagnostics: &Diagnostics) {
         (None, Some(children)) => (children, "of", "of: post"),
         (Some(_), Some(_)) | (None, None) => return,
     };
-    Diagnostic::error(alone.0.span, format!("{} without {}", quote(&alone.0.value), quote(missing)))
-        .label(format!("{} is missing", quote(missing)))
-        .help(format!("try adding `{example}`: `of` names the parent entity, `as` the parent's list of these records"))
-        .add_to(diagnostics);
+    let message = format!("{} without {}", quote(&alone.0.value), quote(missing));
+    let help = format!("try adding `{example}`: `of` names the parent entity, `as` the parent's list of these records");
+    diagnostics.labelled(alone.0.span, message, format!("{} is missing", quote(missing)), help);
 }
 
 /// Reports `...` among the fields, which would become the name of a field.
 fn is_spread(name: &Spanned<String>, diagnostics: &Diagnostics) -> bool {
     let is_spread = name.value == "...";
     if is_spread {
-        Diagnostic::error(name.span, "`...` cannot be the name of a field")
-            .label("spreads nothing here")
-            .help("try listing the fields one by one; `...` is for the documents of collections and commands")
-            .add_to(diagnostics);
+        let help = "try listing the fields one by one; `...` is for the documents of collections and commands";
+        diagnostics.labelled(name.span, "`...` cannot be the name of a field", "spreads nothing here", help);
     }
     is_spread
 }

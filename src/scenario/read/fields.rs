@@ -1,7 +1,7 @@
 //! A mapping with a table of keys: reports unknown and missing keys and values of another kind.
 
 use crate::scenario::keys::{KeyDefinition, Keys};
-use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest, quote, suggest};
+use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest, quote, suggest};
 
 use super::entry::{Entry, wrong_type};
 use super::value;
@@ -119,17 +119,14 @@ impl<'n> Fields<'n> {
 /// Reports an unknown key, and returns a similar known one.
 fn unknown(entry: &Entry, what: &str, keys: Keys, diagnostics: &Diagnostics) -> Option<&'static str> {
     let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
-    Diagnostic::error(entry.0.span, format!("unknown key {} in {what}", quote(&entry.0.value)))
-        .label("unknown key")
-        .help(nearest(&entry.0.value, &names))
-        .add_to(diagnostics);
+    let help = nearest(&entry.0.value, &names);
+    diagnostics.labelled(entry.0.span, format!("unknown key {} in {what}", quote(&entry.0.value)), "unknown key", help);
     suggest(&entry.0.value, names)
 }
 
 /// Reports a missing key.
 pub(super) fn missing(key: &KeyDefinition, what: &str, place: Span, diagnostics: &Diagnostics) {
-    Diagnostic::error(place, format!("missing key {} in {what}", quote(key.name)))
-        .label(format!("{}: {}", quote(key.name), key.about))
-        .help(format!("for example: `{}`", key.entry()))
-        .add_to(diagnostics);
+    let message = format!("missing key {} in {what}", quote(key.name));
+    let help = format!("for example: `{}`", key.entry());
+    diagnostics.labelled(place, message, format!("{}: {}", quote(key.name), key.about), help);
 }

@@ -92,10 +92,9 @@ impl Expander<'_, '_> {
         self.states[position] = FragmentState::Open;
         self.open.push(position);
         self.states[position] = if is_empty(node) {
-            Diagnostic::error(name.span, format!("fragment {} is empty", quote(&name.value)))
-                .label("expected a value")
-                .help(format!("for example: `{}: {{ $match: {{ post: <post> }} }}`", name.value))
-                .add_to(self.diagnostics);
+            let message = format!("fragment {} is empty", quote(&name.value));
+            let help = format!("for example: `{}: {{ $match: {{ post: <post> }} }}`", name.value);
+            self.diagnostics.labelled(name.span, message, "expected a value", help);
             self.has_failed = true;
             FragmentState::Broken
         } else {
@@ -172,10 +171,9 @@ impl Expander<'_, '_> {
                     return Some(in_use(&value.node, used.span));
                 }
                 if !was_full {
-                    Diagnostic::error(used.span, format!("fragments add more than {MAX_ADDED} values"))
-                        .label("too many with this use")
-                        .help("use fewer fragments inside of fragments")
-                        .add_to(self.diagnostics);
+                    let message = format!("fragments add more than {MAX_ADDED} values");
+                    let help = "use fewer fragments inside of fragments";
+                    self.diagnostics.labelled(used.span, message, "too many with this use", help);
                 }
             }
             FragmentState::Unread | FragmentState::Read(_) => self.diagnostics.push(fault::depth(used.span, MAX_DEPTH)),
@@ -192,10 +190,8 @@ impl Expander<'_, '_> {
             None if known.is_empty() => add,
             None => format!("expected one of {}; {add}", list_of(&known)),
         };
-        Diagnostic::error(used.name.span, format!("unknown fragment {}", quote(name)))
-            .label("not defined under `fragments`")
-            .help(help)
-            .add_to(self.diagnostics);
+        let message = format!("unknown fragment {}", quote(name));
+        self.diagnostics.labelled(used.name.span, message, "not defined under `fragments`", help);
     }
 
     fn report_other_key(&self, used: &Use, other: &Spanned<String>) {
@@ -212,10 +208,9 @@ impl Expander<'_, '_> {
         let first = self.open.iter().position(|open| *open == position).unwrap_or_default();
         let circle = self.open[first..].iter().chain([&position]);
         let names: Vec<String> = circle.map(|open| quote(&self.fragments[*open].0.value)).collect();
-        Diagnostic::error(used.name.span, format!("cyclic fragments: {}", names.join(" uses ")))
-            .label("closes the circle")
-            .help("remove one of these uses, or write its value out")
-            .add_to(self.diagnostics);
+        let message = format!("cyclic fragments: {}", names.join(" uses "));
+        let help = "remove one of these uses, or write its value out";
+        self.diagnostics.labelled(used.name.span, message, "closes the circle", help);
     }
 
     fn report_unused(&self) {

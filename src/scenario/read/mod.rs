@@ -26,8 +26,8 @@ pub(super) use step::StepReader;
 pub(super) use yaml::compose;
 
 use super::{
-    ClockDefinition, Diagnostic, Diagnostics, FORMAT, Scalar, Scenario, Source, SourceLines, Span, Spanned,
-    StrategyDefinition, Tree, keys,
+    ClockDefinition, Diagnostics, FORMAT, Scalar, Scenario, Source, SourceLines, Span, Spanned, StrategyDefinition,
+    Tree, keys,
 };
 
 /// Reads a scenario and adds every problem found to `diagnostics`.
@@ -38,10 +38,9 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scenario> 
     let diagnostics = &*diagnostics;
     let root = yaml::compose(&source.text, diagnostics)?;
     let Some(entries) = root.as_mapping() else {
-        Diagnostic::error(root.span, format!("expected a mapping, found {}", root.describe()))
-            .label("not a scenario")
-            .help("try starting with `format: 1` and `name: my-scenario`")
-            .add_to(diagnostics);
+        let message = format!("expected a mapping, found {}", root.describe());
+        let help = "try starting with `format: 1` and `name: my-scenario`";
+        diagnostics.labelled(root.span, message, "not a scenario", help);
         return None;
     };
     if !is_our_format(entries, diagnostics) {
@@ -61,10 +60,9 @@ fn is_our_format(entries: &[Entry], diagnostics: &Diagnostics) -> bool {
     if entry.1.tree == Tree::Scalar(Scalar::Int(FORMAT)) {
         return true;
     }
-    Diagnostic::error(place(entry), format!("expected format {FORMAT}, found {}", entry.1.describe()))
-        .label("unknown format")
-        .help(format!("try `format: {FORMAT}`, or the version of docshape that the scenario was written for"))
-        .add_to(diagnostics);
+    let message = format!("expected format {FORMAT}, found {}", entry.1.describe());
+    let help = format!("try `format: {FORMAT}`, or the version of docshape that the scenario was written for");
+    diagnostics.labelled(place(entry), message, "unknown format", help);
     false
 }
 

@@ -3,7 +3,7 @@
 use crate::record::LifeEnd;
 use crate::scenario::condition::{ConditionDefinition, ConditionSubject, MOST_CONDITIONS};
 use crate::scenario::keys::{self, KeyDefinition, Takes};
-use crate::scenario::{Diagnostic, Diagnostics, GrowthDefinition, Node, RunDefinition, SweepDefinition, quote};
+use crate::scenario::{Diagnostics, GrowthDefinition, Node, RunDefinition, SweepDefinition, quote};
 
 use super::entry::{Entry, place, wrong_type, wrong_value};
 use super::fields::Fields;
@@ -75,10 +75,8 @@ pub(super) fn check_conditions(entry: &Entry, diagnostics: &Diagnostics) {
     let conditions = entry.1.as_mapping().unwrap_or_default();
     if let Some((name, _)) = conditions.get(MOST_CONDITIONS) {
         let message = format!("expected one or two conditions, found {}", conditions.len());
-        Diagnostic::error(name.span, message)
-            .label("third condition")
-            .help("try another sweep for it, or give it one value with `set`, `mix` or an option")
-            .add_to(diagnostics);
+        let help = "try another sweep for it, or give it one value with `set`, `mix` or an option";
+        diagnostics.labelled(name.span, message, "third condition", help);
     }
     conditions.iter().for_each(|condition| check_values(condition, diagnostics));
 }
@@ -109,10 +107,9 @@ pub(super) fn is_respelled(key: &KeyDefinition, entry: &Entry, diagnostics: &Dia
     };
     let settings: Option<Vec<String>> = entry.1.as_list().and_then(|items| items.iter().map(setting).collect());
     let Some(settings) = settings.filter(|settings| !settings.is_empty()) else { return false };
-    Diagnostic::error(place(entry), format!("expected a mapping, found {}", entry.1.describe()))
-        .label("written as on the command line")
-        .help(format!("try `{}: {{ {} }}`", key.name, settings.join(", ")))
-        .add_to(diagnostics);
+    let message = format!("expected a mapping, found {}", entry.1.describe());
+    let help = format!("try `{}: {{ {} }}`", key.name, settings.join(", "));
+    diagnostics.labelled(place(entry), message, "written as on the command line", help);
     true
 }
 

@@ -48,10 +48,9 @@ impl StepReader<'_> {
     fn step(&mut self, node: &Node, key: Span) -> Option<StepDefinition> {
         let place = node.span_or(key);
         let Some(entries) = node.as_mapping() else {
-            Diagnostic::error(place, format!("expected a step, found {}", node.describe()))
-                .label("not a mapping")
-                .help(format!("for example: `{EXAMPLE}`"))
-                .add_to(self.diagnostics);
+            let message = format!("expected a step, found {}", node.describe());
+            let help = format!("for example: `{EXAMPLE}`");
+            self.diagnostics.labelled(place, message, "not a mapping", help);
             return None;
         };
         let mut words = entries.iter().filter_map(|entry| {
@@ -80,19 +79,16 @@ impl StepReader<'_> {
         let words = || all_keys().map(|keys| keys[0].name);
         for (key, _) in entries {
             if let Some(meant) = suggest(&key.value, words()) {
-                Diagnostic::error(key.span, format!("unknown step {}", quote(&key.value)))
-                    .label("unknown step")
-                    .help(format!("did you mean {}?", quote(meant)))
-                    .add_to(self.diagnostics);
+                let message = format!("unknown step {}", quote(&key.value));
+                let help = format!("did you mean {}?", quote(meant));
+                self.diagnostics.labelled(key.span, message, "unknown step", help);
                 return;
             }
         }
         let span = entries.first().map_or(place, |(key, _)| key.span);
         let words: Vec<&str> = words().collect();
-        Diagnostic::error(span, "missing step word")
-            .label("does not say what to do")
-            .help(format!("expected one of the keys {}", words.join(", ")))
-            .add_to(self.diagnostics);
+        let help = format!("expected one of the keys {}", words.join(", "));
+        self.diagnostics.labelled(span, "missing step word", "does not say what to do", help);
     }
 
     fn kind(&mut self, fields: &Fields, word: &Spanned<String>) -> Option<StepKind> {

@@ -16,10 +16,9 @@ pub(super) fn check_defaults(strategies: &[StrategyDefinition], diagnostics: &Di
     let mut marks = strategies.iter().filter_map(|strategy| strategy.is_default.as_ref()).filter(|mark| mark.value);
     let count = marks.clone().count();
     if let Some(mark) = marks.nth(MAX_DEFAULTS) {
-        Diagnostic::error(mark.span, format!("expected at most three `default: true`, found {count}"))
-            .label("one too many")
-            .help("keep the mark on the baseline and the two strategies that matter most")
-            .add_to(diagnostics);
+        let message = format!("expected at most three `default: true`, found {count}");
+        let help = "keep the mark on the baseline and the two strategies that matter most";
+        diagnostics.labelled(mark.span, message, "one too many", help);
     }
 }
 
@@ -81,10 +80,9 @@ fn check_name(name: &Spanned<String>, series: Option<&Spanned<String>>, diagnost
                 .add_to(diagnostics)
         }
         Some(series) if !name.value.contains(&format!("<{}>", series.value)) => {
-            Diagnostic::error(name.span, format!("collection {} has the same name for each", quote(&name.value)))
-                .label(format!("without `<{}>`", series.value))
-                .help(format!("for example `{}_<{}>`", name.value.replace(['<', '>'], ""), series.value))
-                .add_to(diagnostics);
+            let message = format!("collection {} has the same name for each", quote(&name.value));
+            let help = format!("for example `{}_<{}>`", name.value.replace(['<', '>'], ""), series.value);
+            diagnostics.labelled(name.span, message, format!("without `<{}>`", series.value), help);
         }
         None | Some(_) => {}
     }

@@ -97,10 +97,9 @@ fn is_filled(entry: &Entry, kind: &str, example: &str, diagnostics: &Diagnostics
     let is_empty = entry.1.as_mapping().is_some_and(<[_]>::is_empty) || entry.1.as_list().is_some_and(<[_]>::is_empty);
     // An entry that YAML allows and a scenario does not has been reported and left out: this is no second problem.
     if is_empty && !diagnostics.has_error_within(entry.1.span) {
-        Diagnostic::error(place(entry), format!("{} is empty", quote(&entry.0.value)))
-            .label(format!("expected at least one {kind}"))
-            .help(format!("for example: `{example}`"))
-            .add_to(diagnostics);
+        let message = format!("{} is empty", quote(&entry.0.value));
+        let help = format!("for example: `{example}`");
+        diagnostics.labelled(place(entry), message, format!("expected at least one {kind}"), help);
     }
     !is_empty
 }
@@ -134,10 +133,7 @@ pub(super) fn check_scenario_name(name: &Spanned<String>, diagnostics: &Diagnost
 }
 
 fn not_a_name(name: &Spanned<String>, what: &str, help: &str, diagnostics: &Diagnostics) {
-    Diagnostic::error(name.span, format!("{} cannot be the name of {what}", quote(&name.value)))
-        .label("not a name")
-        .help(help)
-        .add_to(diagnostics);
+    diagnostics.labelled(name.span, format!("{} cannot be the name of {what}", quote(&name.value)), "not a name", help);
 }
 
 /// The code of a server error.
