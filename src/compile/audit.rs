@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use crate::plan::audit::{CALLS, OUTCOMES};
-use crate::plan::{Audit, Concerns, Expression, Program, Value};
-use crate::scenario::{self, Diagnostics, Spanned, StepDefinition, StepKind};
+use crate::plan::{Audit, Expression, Value};
+use crate::scenario::{AuditDefinition, Diagnostics, Scenario, Span, Spanned, StepDefinition, StepKind};
 
-use super::parts::optional;
+use super::inherit::line_of;
+use super::parts::{all, optional};
 use super::resolve::resolve;
-use super::scope::{Names, Origin, Scope};
-use super::steps::StepCompiler;
+use super::scope::Origin;
+use super::strategy::StrategyCompiler;
 
 /// Reports strategies that audits name and that do not exist, and audits whose name means something else in `tolerates`.
-pub fn check_names(scenario: &scenario::Scenario, diagnostics: &mut Diagnostics) {
-    let known: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
+pub fn check_names(scenario: &Scenario, diagnostics: &Diagnostics) {
     for audit in &scenario.audits {
         if audit.name.value == PAIRS {
             let message = format!("no audit may be named `{PAIRS}`");
@@ -21,7 +21,8 @@ pub fn check_names(scenario: &scenario::Scenario, diagnostics: &mut Diagnostics)
             diagnostics.error(audit.name.span, message, help);
         }
         for name in audit.strategies() {
-            diagnostics.is_known("strategy", name, &format!(" in audit `{}`", audit.name.value), &known);
+            let known = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str());
+            diagnostics.is_known("strategy", name, &format!(" in audit `{}`", audit.name.value), known);
         }
     }
 }
@@ -29,53 +30,22 @@ pub fn check_names(scenario: &scenario::Scenario, diagnostics: &mut Diagnostics)
 /// What `tolerates` names besides audits: results of two calls at the same time.
 pub const PAIRS: &str = "pairs";
 
-/// Compiles the audits of one strategy.
-pub struct AuditCompiler<'r> {
-    pub names: &'r Names,
-    pub collections: &'r [String],
-    pub concerns: &'r Concerns,
-    pub diagnostics: &'r mut Diagnostics,
-}
-
-impl AuditCompiler<'_> {
-    /// The audit; `None` when there were problems.
-    pub fn compile(&mut self, audit: &scenario::AuditDefinition, steps: &[StepDefinition]) -> Option<Audit> {
-        let program = self.program(steps);
-        let is_live = audit.is_live.as_ref().is_some_and(|live| live.value);
-        let snapshot = (is_live && program.is_some()).then(|| {
-            let kind = StepKind::Transaction { attempts: SNAPSHOT_ATTEMPTS, body: steps.to_vec() };
-            self.program(&[StepDefinition { span: audit.name.span, kind }])
-        });
-        let snapshot = optional(snapshot)?;
-        let expect = match &audit.expect {
-            None => Some(Expression::Constant(Value::Int(0))),
-            Some(node) => {
-                let mut scope = Scope::new(self.names, format!("audit.{}", audit.name.value));
-                scope.assign("calls", Origin::Argument, None);
-                let expression = resolve(node, &mut scope, self.diagnostics)?;
-                self.check_calls(&expression, node.span);
-                Some(expression)
-            }
-        };
-        Some(Audit {
-            name: Arc::from(audit.name.value.as_str()),
-            about: Arc::from(audit.about.as_deref().unwrap_or_default()),
-            program: program?,
-            snapshot,
-            is_tolerated: false,
-            expect: expect?,
-        })
+/// The audits of one strategy.
+impl StrategyCompiler<'_> {
+    pub(super) fn audits(&self) -> Option<Vec<Audit>> {
+        let line = line_of(self.strategy, &self.scenario.strategies);
+        let audits = self.scenario.audits.iter().filter_map(|audit| Some((audit, audit.steps(&line)?)));
+        let audits: Vec<_> = audits.collect();
+        self.check_tolerated(&audits.iter().map(|(audit, _)| *audit).collect::<Vec<_>>());
+        all(audits.into_iter().map(|(audit, steps)| self.audit(audit, steps)))
     }
 
     /// Reports names of `tolerates` that are no live audit of the strategy.
-    pub fn check_tolerated(&mut self, tolerated: &[Spanned<String>], audits: &[&scenario::AuditDefinition]) {
-        let known: Vec<&str> = audits.iter().map(|audit| audit.name.value.as_str()).collect();
-        for name in tolerated.iter().filter(|name| name.value != PAIRS) {
-            let is_live = |audit: &&&scenario::AuditDefinition| {
-                audit.name.value == name.value && audit.is_live.as_ref().is_some_and(|live| live.value)
-            };
-            if self.diagnostics.is_known("audit", name, " of this strategy", &known)
-                && !audits.iter().any(|audit| is_live(&audit))
+    fn check_tolerated(&self, audits: &[&AuditDefinition]) {
+        for name in self.strategy.tolerates.iter().filter(|name| name.value != PAIRS) {
+            let known = audits.iter().map(|audit| audit.name.value.as_str());
+            if self.diagnostics.is_known("audit", name, " of this strategy", known)
+                && !audits.iter().any(|audit| audit.name.value == name.value && audit.is_live)
             {
                 let message = format!("`tolerates` names audit `{}`, which does not run during calls", name.value);
                 self.diagnostics.error(name.span, message, "add `live: true` to the audit, or remove its name here");
@@ -83,23 +53,45 @@ impl AuditCompiler<'_> {
         }
     }
 
-    fn program(&mut self, steps: &[StepDefinition]) -> Option<Program> {
-        let scope = Scope::new(self.names, "audit");
-        StepCompiler::new(scope, self.collections, self.concerns, self.diagnostics).compile(steps, true)
+    fn audit(&self, audit: &AuditDefinition, steps: &[StepDefinition]) -> Option<Audit> {
+        let program = self.program(self.scope("audit"), steps, true);
+        let snapshot = (audit.is_live && program.is_some()).then(|| {
+            let kind = StepKind::Transaction { attempts: SNAPSHOT_ATTEMPTS, body: steps.to_vec() };
+            self.program(self.scope("audit"), &[StepDefinition { span: audit.name.span, kind }], true)
+        });
+        let snapshot = optional(snapshot)?;
+        let expect = match &audit.expect {
+            None => Expression::Constant(Value::Int(0)),
+            Some(node) => {
+                let mut scope = self.scope(format!("audit.{}", audit.name.value));
+                scope.assign("calls", Origin::Argument, None);
+                let expression = resolve(node, &mut scope)?;
+                self.check_calls(&expression, node.span);
+                expression
+            }
+        };
+        Some(Audit {
+            name: Arc::from(audit.name.value.as_str()),
+            about: Arc::from(audit.about.as_deref().unwrap_or_default()),
+            program: program?,
+            snapshot,
+            is_tolerated: self.strategy.tolerates.iter().any(|name| name.value == audit.name.value),
+            expect,
+        })
     }
 
     /// Reports unknown operations and outcomes, which would count as null.
-    fn check_calls(&mut self, expect: &Expression, span: scenario::Span) {
-        let known: Vec<&str> = self.names.operations.iter().map(String::as_str).collect();
-        let diagnostics = std::cell::RefCell::new(&mut *self.diagnostics);
+    fn check_calls(&self, expect: &Expression, span: Span) {
         let is_wrong = |kind, name: &str, known: &[&str]| {
             let name = Spanned::new(name.to_owned(), span);
-            !diagnostics.borrow_mut().is_known(kind, &name, "", known)
+            !self.diagnostics.is_known(kind, &name, "", known.iter().copied())
         };
         // The first problem ends the search.
         expect.any(&|part| match part {
             Expression::Field(operand, name) => match &**operand {
-                Expression::Slot(CALLS) => is_wrong("operation", name, &known),
+                Expression::Slot(CALLS) => {
+                    is_wrong("operation", name, &self.names.operation_names().collect::<Vec<_>>())
+                }
                 Expression::Field(calls, _) if matches!(**calls, Expression::Slot(CALLS)) => {
                     is_wrong("outcome", name, &OUTCOMES)
                 }

@@ -2,24 +2,18 @@
 
 use crate::plan::bulk::Request;
 use crate::plan::{Bulk, Concerns};
-use crate::scenario::{BulkDefinition, Diagnostics, RequestDefinition, Spanned};
+use crate::scenario::{BulkDefinition, RequestDefinition, Spanned};
 
 use super::crud::CrudCompiler;
-use super::document::DocumentCompiler;
 use super::parts::all;
 use super::resolve::resolve_records;
 use super::scope::{Origin, Scope};
 
 /// Compiles a `bulkWrite` without its `as`; `None` when there were problems.
-pub(super) fn compile(
-    bulk: &BulkDefinition,
-    concerns: Option<&Concerns>,
-    scope: &mut Scope,
-    diagnostics: &mut Diagnostics,
-) -> Option<Bulk> {
+pub(super) fn compile(bulk: &BulkDefinition, concerns: Option<&Concerns>, scope: &mut Scope) -> Option<Bulk> {
     let collection = &bulk.collection;
-    let name = DocumentCompiler { scope, diagnostics }.text(&collection.value, collection.span, false);
-    let requests = all(bulk.requests.iter().map(|request| compile_request(request, collection, scope, diagnostics)));
+    let name = scope.text(&collection.value, collection.span, false);
+    let requests = all(bulk.requests.iter().map(|request| compile_request(request, collection, scope)));
     Some(Bulk {
         label: format!("bulkWrite {}", collection.value),
         ordered: bulk.ordered,
@@ -31,20 +25,15 @@ pub(super) fn compile(
     })
 }
 
-fn compile_request(
-    request: &RequestDefinition,
-    collection: &Spanned<String>,
-    scope: &mut Scope,
-    diagnostics: &mut Diagnostics,
-) -> Option<Request> {
+fn compile_request(request: &RequestDefinition, collection: &Spanned<String>, scope: &mut Scope) -> Option<Request> {
     match request {
         RequestDefinition::One { word, options } => {
-            CrudCompiler { word: word.value, collection, options, scope, diagnostics }.request()
+            CrudCompiler { word: word.value, collection, options, scope }.request()
         }
         RequestDefinition::Each { name, list, item } => {
-            let (list, entity) = resolve_records(list, scope, diagnostics);
+            let (list, entity) = resolve_records(list, scope);
             let slot = scope.push(&name.value, Origin::Let, entity);
-            let item = compile_request(item, collection, scope, diagnostics);
+            let item = compile_request(item, collection, scope);
             scope.pop();
             Some(Request::Each { slot, list: list?, item: Box::new(item?) })
         }

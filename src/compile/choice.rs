@@ -73,20 +73,22 @@ impl Choice {
     /// # Errors
     /// When an operation is unknown, or the shares leave no mix.
     pub(super) fn with_shares(&self, mut weights: Vec<f64>, operations: &[String]) -> Result<Vec<f64>, ChoiceError> {
-        let mut is_chosen = vec![false; weights.len()];
+        if self.shares.is_empty() {
+            return Ok(weights);
+        }
         let known: Vec<&str> = operations.iter().map(String::as_str).collect();
         let mut chosen = Vec::new();
         for (name, share) in &self.shares {
-            let position = operations.iter().position(|operation| operation == name);
+            let position = known.iter().position(|operation| operation == name);
             let position = position.ok_or_else(|| ChoiceError::unknown("operation", name, &known))?;
-            if std::mem::replace(&mut is_chosen[position], true) {
+            if chosen.iter().any(|(other, _)| *other == position) {
                 return Err(ChoiceError::Shares("an operation is named twice; name each once"));
             }
+            weights[position] = 0.0;
             chosen.push((position, *share));
         }
         let total: f64 = self.shares.iter().map(|(_, share)| share).sum();
-        let others: f64 =
-            weights.iter().zip(&is_chosen).filter(|(_, is_chosen)| !**is_chosen).map(|(weight, _)| weight).sum();
+        let others: f64 = weights.iter().sum();
         if total > 1.0 + f64::EPSILON {
             return Err(ChoiceError::Shares(
                 "the shares are more than 100 % together; leave some to the other operations",
@@ -96,10 +98,8 @@ impl Choice {
             return Err(ChoiceError::Shares("no other operation is called, so that the shares must be 100 % together"));
         }
         let scale = if others > 0.0 { (1.0 - total).max(0.0) / others } else { 0.0 };
-        if !chosen.is_empty() {
-            weights.iter_mut().for_each(|weight| *weight *= scale);
-            chosen.into_iter().for_each(|(position, share)| weights[position] = share);
-        }
+        weights.iter_mut().for_each(|weight| *weight *= scale);
+        chosen.into_iter().for_each(|(position, share)| weights[position] = share);
         Ok(weights)
     }
 }

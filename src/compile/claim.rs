@@ -38,21 +38,17 @@ pub enum ClaimTerm {
 /// [`super::compile`] reports.
 pub fn claim_term(scenario: &Scenario, claim: &ClaimDefinition, parameters: &[(Arc<str>, Value)]) -> Option<ClaimTerm> {
     let names = Names { lines: scenario.lines.clone(), parameters: parameters.to_vec(), ..Names::default() };
-    let strategies = inherit(&scenario.strategies, &mut Diagnostics::new());
-    ClaimCompiler { scenario, strategies: &strategies, names: &names, diagnostics: &mut Diagnostics::new() }.term(claim)
+    let diagnostics = &Diagnostics::new();
+    let strategies = &inherit(&scenario.strategies, diagnostics);
+    ClaimCompiler { scenario, strategies, names: &names, diagnostics, claim }.term()
 }
 
 /// Reports what claims name and does not exist, and expressions without a number.
-pub fn check_claims(
-    scenario: &Scenario,
-    strategies: &[StrategyDefinition],
-    names: &Names,
-    diagnostics: &mut Diagnostics,
-) {
+pub fn check_claims(scenario: &Scenario, strategies: &[StrategyDefinition], names: &Names, diagnostics: &Diagnostics) {
     for claim in &scenario.claims {
-        let mut compiler = ClaimCompiler { scenario, strategies, names, diagnostics };
-        compiler.check_names(claim);
-        compiler.term(claim);
+        let compiler = ClaimCompiler { scenario, strategies, names, diagnostics, claim };
+        compiler.check_names();
+        compiler.term();
     }
 }
 
@@ -61,38 +57,41 @@ struct ClaimCompiler<'c> {
     /// With what they inherit.
     strategies: &'c [StrategyDefinition],
     names: &'c Names,
-    diagnostics: &'c mut Diagnostics,
+    diagnostics: &'c Diagnostics,
+    claim: &'c ClaimDefinition,
 }
 
 impl ClaimCompiler<'_> {
-    fn check_names(&mut self, claim: &ClaimDefinition) {
-        let place = format!(" in claim `{}`", claim.id.value);
-        claim.operation.iter().for_each(|name| self.check_operation(name, &place));
-        self.check_strategy(claim, &claim.strategy, &place);
-        if let ClaimBound::Other { strategy, operation, .. } = &claim.than {
-            strategy.iter().for_each(|name| self.check_strategy(claim, name, &place));
-            operation.iter().for_each(|name| self.check_operation(name, &place));
+    /// The end of messages.
+    fn place(&self) -> String {
+        format!(" in claim `{}`", self.claim.id.value)
+    }
+
+    fn check_names(&self) {
+        let place = &self.place();
+        self.claim.operation.iter().for_each(|name| self.check_operation(name, place));
+        self.check_strategy(&self.claim.strategy, place);
+        if let ClaimBound::Other { strategy, operation, .. } = &self.claim.than {
+            strategy.iter().for_each(|name| self.check_strategy(name, place));
+            operation.iter().for_each(|name| self.check_operation(name, place));
         }
     }
 
-    fn check_operation(&mut self, name: &Spanned<String>, place: &str) {
-        let known: Vec<&str> = self.scenario.operations.iter().map(|one| one.name.value.as_str()).collect();
-        self.diagnostics.is_known("operation", name, place, &known);
+    fn check_operation(&self, name: &Spanned<String>, place: &str) {
+        self.diagnostics.is_known("operation", name, place, self.names.operation_names());
     }
 
-    fn check_strategy(&mut self, claim: &ClaimDefinition, name: &Spanned<String>, place: &str) {
-        let known: Vec<&str> = self.scenario.strategies.iter().map(|one| one.name.value.as_str()).collect();
-        if self.diagnostics.is_known("strategy", name, place, &known) {
-            self.check_audit(claim, name, place);
-        }
+    fn strategy_names(&self) -> impl Iterator<Item = &str> {
+        self.scenario.strategies.iter().map(|one| one.name.value.as_str())
     }
 
-    /// The audit must exist and apply to the strategy.
-    fn check_audit(&mut self, claim: &ClaimDefinition, strategy: &Spanned<String>, place: &str) {
-        let ClaimSubject::Audit(audit) = &claim.subject.value else { return };
-        let known: Vec<&str> = self.scenario.audits.iter().map(|one| one.name.value.as_str()).collect();
-        let name = Spanned::new(audit.clone(), claim.subject.span);
-        if !self.diagnostics.is_known("audit", &name, place, &known) {
+    /// The strategy must exist, and so must the audit, which must apply to the strategy.
+    fn check_strategy(&self, strategy: &Spanned<String>, place: &str) {
+        let is_known = self.diagnostics.is_known("strategy", strategy, place, self.strategy_names());
+        let ClaimSubject::Audit(audit) = &self.claim.subject.value else { return };
+        let name = Spanned::new(audit.clone(), self.claim.subject.span);
+        let known = self.scenario.audits.iter().map(|one| one.name.value.as_str());
+        if !is_known || !self.diagnostics.is_known("audit", &name, place, known) {
             return;
         }
         let all = &self.scenario.strategies;
@@ -104,87 +103,78 @@ impl ClaimCompiler<'_> {
         }
     }
 
-    fn term(&mut self, claim: &ClaimDefinition) -> Option<ClaimTerm> {
-        let operation = claim.operation.as_ref().map(|name| name.value.clone());
-        match &claim.than {
+    fn term(&self) -> Option<ClaimTerm> {
+        let operation = self.claim.operation.as_ref().map(|name| name.value.clone());
+        match &self.claim.than {
             ClaimBound::Number(number) => Some(ClaimTerm::Number { number: *number, text: None }),
             ClaimBound::Text(node) => {
                 let text = node.as_text()?;
-                if self.scenario.strategies.iter().any(|strategy| strategy.name.value == text) {
-                    self.check_strategy(claim, &Spanned::new(text.to_owned(), node.span), "");
+                if self.strategy_names().any(|strategy| strategy == text) {
+                    self.check_strategy(&Spanned::new(text.to_owned(), node.span), "");
                     return Some(ClaimTerm::Other { strategy: text.to_owned(), operation, times: 1.0, text: None });
                 }
-                self.check_expression(claim, text, node)?;
-                Some(ClaimTerm::Number { number: self.number(claim, node)?, text: Some(text.to_owned()) })
+                self.check_expression(text, node)?;
+                Some(ClaimTerm::Number { number: self.number(node)?, text: Some(text.to_owned()) })
             }
-            ClaimBound::Other { strategy, operation: other, times } => {
-                let factor = times.as_ref().map_or(Some(1.0), |node| self.factor(claim, node))?;
-                Some(ClaimTerm::Other {
-                    strategy: strategy.as_ref().unwrap_or(&claim.strategy).value.clone(),
-                    operation: other.as_ref().map(|name| name.value.clone()).or(operation),
-                    times: factor,
-                    text: times.as_ref().and_then(Node::as_text).map(str::to_owned),
-                })
-            }
+            ClaimBound::Other { strategy, operation: other, times } => Some(ClaimTerm::Other {
+                strategy: strategy.as_ref().unwrap_or(&self.claim.strategy).value.clone(),
+                operation: other.as_ref().map(|name| name.value.clone()).or(operation),
+                times: times.as_ref().map_or(Some(1.0), |node| self.factor(node))?,
+                text: times.as_ref().and_then(Node::as_text).map(str::to_owned),
+            }),
         }
     }
 
     /// Reports a text that was meant as a strategy, and an expression for what no number is compared with.
-    fn check_expression(&mut self, claim: &ClaimDefinition, text: &str, node: &Node) -> Option<()> {
+    fn check_expression(&self, text: &str, node: &Node) -> Option<()> {
         let is_near = |known: &[&str]| suggest(text, known.iter().copied()).is_some();
-        let strategies: Vec<&str> = self.scenario.strategies.iter().map(|one| one.name.value.as_str()).collect();
+        let strategies: Vec<&str> = self.strategy_names().collect();
         let is_name = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let is_measured = claim.subject.value.is_measured();
-        let place = format!(" in claim `{}`", claim.id.value);
+        let is_measured = self.claim.subject.value.is_measured();
+        let place = self.place();
         if is_measured && !is_name && !is_near(&strategies) {
-            let subject = claim.subject.value.name();
+            let subject = self.claim.subject.value.name();
             let message = format!("`{subject}` depends on the machine and cannot be compared with a number{place}");
             let help = "try the name of another strategy, or `{ strategy: NAME, times: 0.5 }`";
-            self.diagnostics.error(node.span, message, help);
-            return None;
+            return self.diagnostics.reject(node.span, message, help);
         }
-        let own = self.strategies.iter().filter(|one| one.name.value == claim.strategy.value);
-        let own = own.flat_map(|strategy| &strategy.parameters).map(|(name, _)| name.value.as_str());
-        let parameters = self.names.parameters.iter().map(|(name, _)| &**name);
-        let parameters: Vec<&str> = parameters.chain(own).chain(self.names.broken.iter().map(String::as_str)).collect();
+        let own = self.own_strategy().into_iter().flat_map(|strategy| &strategy.parameters);
+        let own = own.map(|(name, _)| name.value.as_str());
+        let parameters: Vec<&str> = self.names.parameter_names().chain(own).collect();
         let is_parameter = parameters.contains(&text) || is_near(&parameters);
         if is_measured || is_name && !is_parameter {
             let name = Spanned::new(text.to_owned(), node.span);
-            self.diagnostics.is_known("strategy", &name, &place, &strategies);
+            self.diagnostics.is_known("strategy", &name, &place, strategies);
             return None;
         }
         Some(())
     }
 
+    /// The strategy that the claim is about.
+    fn own_strategy(&self) -> Option<&StrategyDefinition> {
+        self.strategies.iter().find(|strategy| strategy.name.value == self.claim.strategy.value)
+    }
+
     /// The value of an expression of parameters, which must be a number of 0 or more.
-    fn number(&mut self, claim: &ClaimDefinition, node: &Node) -> Option<f64> {
-        let strategy = self.strategies.iter().find(|strategy| strategy.name.value == claim.strategy.value);
-        let names = match strategy {
-            Some(strategy) => with_parameters(self.names, strategy, self.diagnostics),
-            None => self.names.clone(),
-        };
-        let value = parameter_value(node, &names, self.diagnostics)?;
+    fn number(&self, node: &Node) -> Option<f64> {
+        let own = self.own_strategy().map(|strategy| with_parameters(self.names, strategy, self.diagnostics));
+        let value = parameter_value(node, own.as_ref().unwrap_or(self.names), self.diagnostics)?;
         let number = match value {
             Value::Int(number) => Some(number as f64),
             Value::Double(number) => Some(number),
             _ => None,
         };
-        let number = number.filter(|number| number.is_finite() && *number >= 0.0);
-        if number.is_none() {
-            let message =
-                format!("expected a number of 0 or more in claim `{}`, found {}", claim.id.value, written(&value));
-            let help = "use numbers and parameters, for example `per_post / 4`";
-            self.diagnostics.error(node.span, message, help);
-        }
-        number
+        number.filter(|number| number.is_finite() && *number >= 0.0).or_else(|| {
+            let message = format!("expected a number of 0 or more{}, found {}", self.place(), written(&value));
+            self.diagnostics.reject(node.span, message, "use numbers and parameters, for example `per_post / 4`")
+        })
     }
 
-    fn factor(&mut self, claim: &ClaimDefinition, node: &Node) -> Option<f64> {
-        let factor = self.number(claim, node)?;
+    fn factor(&self, node: &Node) -> Option<f64> {
+        let factor = self.number(node)?;
         if factor == 0.0 {
-            let message = format!("`times` is 0 in claim `{}`", claim.id.value);
-            self.diagnostics.error(node.span, message, "use a factor above 0, for example `0.5`");
-            return None;
+            let message = format!("`times` is 0{}", self.place());
+            return self.diagnostics.reject(node.span, message, "use a factor above 0, for example `0.5`");
         }
         Some(factor)
     }

@@ -4,40 +4,30 @@ use std::sync::Arc;
 
 use crate::plan::template::{Base, DocumentPart, Item, Key, Path, Piece};
 use crate::plan::{Raw, Template, Value, Writer};
-use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest};
+use crate::scenario::{Node, Scalar, Span, Spanned, Tree, nearest};
 
 use super::extended_json;
 use super::lint::check_slot;
-use super::parts::all;
+use super::parts::{all, optional};
 use super::reply::check_field;
-use super::resolve::resolve_records;
+use super::resolve::{resolve_records, value_of};
 use super::scope::{Origin, Scope};
 
 /// Compiles documents and texts with `<path>` slots. Problems go to the diagnostics; the result is `None` when there were
 /// any.
-pub struct DocumentCompiler<'r, 'a> {
-    pub scope: &'r mut Scope<'a>,
-    pub diagnostics: &'r mut Diagnostics,
-}
-
-impl DocumentCompiler<'_, '_> {
+impl Scope<'_> {
     /// Compiles a node of the scenario; `guarded` when it is (part of) a pipeline.
-    pub fn compile(&mut self, node: &Node, guarded: bool) -> Option<Template> {
+    pub fn template(&mut self, node: &Node, guarded: bool) -> Option<Template> {
         match &node.tree {
             Tree::Scalar(Scalar::Text(text)) => self.text(text, node.span, guarded),
-            Tree::Scalar(scalar) => Some(Template::Constant(constant(scalar))),
+            Tree::Scalar(scalar) => Some(Template::Constant(value_of(scalar))),
             Tree::List(items) => self.list(items, guarded),
             Tree::Mapping(entries) => match extended_json::constant(entries) {
                 Some(Ok(value)) => Some(Template::Constant(value)),
-                Some(Err(message)) => self.problem(node.span, message, extended_json::help(&entries[0].0.value)),
+                Some(Err((message, help))) => self.diagnostics.reject(node.span, message, help),
                 None => self.document(entries, guarded),
             },
         }
-    }
-
-    fn problem<T>(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<T> {
-        self.diagnostics.error(span, message, help);
-        None
     }
 
     /// Compiles text that may contain `<path>`.
@@ -60,7 +50,7 @@ impl DocumentCompiler<'_, '_> {
         let mut literal = String::new();
         while let Some(start) = rest.find('<') {
             let Some(length) = path_length(&rest[start..]) else {
-                check_slot(&rest[start..], span, self.scope, self.diagnostics);
+                check_slot(&rest[start..], span, self);
                 literal.push_str(&rest[..=start]);
                 rest = &rest[start + 1..];
                 continue;
@@ -90,17 +80,17 @@ impl DocumentCompiler<'_, '_> {
         let mut parts = written.split('.');
         let first = parts.next()?;
         let fields: Vec<Arc<str>> = parts.map(Arc::from).collect();
-        let variable = self.scope.variable(first);
-        let (base, found, mut entity) = match (variable, self.scope.parameter(first)) {
+        let variable = self.variable(first);
+        let (base, found, mut entity) = match (variable, self.parameter(first)) {
             (Some(variable), _) => (Base::Slot(variable.slot), variable.origin == Origin::Reply, variable.entity),
             (None, Some(value)) => (Base::Constant(value.clone()), false, None),
-            (None, None) if self.scope.is_broken(first) => return None,
+            (None, None) if self.is_broken(first) => return None,
             (None, None) => {
-                let help = match self.scope.member_named(first) {
+                let help = match self.member_named(first) {
                     Some(member) => format!("did you mean `<{member}>`?"),
-                    None => nearest(first, &self.scope.known()),
+                    None => nearest(first, &self.known()),
                 };
-                return self.problem(span, format!("unknown name `<{written}>`"), help);
+                return self.diagnostics.reject(span, format!("unknown name `<{written}>`"), help);
             }
         };
         if let (Some(variable), Some(field)) = (variable, fields.first()) {
@@ -108,11 +98,10 @@ impl DocumentCompiler<'_, '_> {
         }
         for field in &fields {
             let Some(of) = entity else { break };
-            let names = self.scope.names;
-            let Some(member) = names.member(of, field) else {
-                let message =
-                    format!("unknown field `{field}` of entity `{}` in `<{written}>`", names.entities[of].name);
-                return self.problem(span, message, nearest(field, &names.members(of)));
+            let Some(member) = self.names.member(of, field) else {
+                let name = &self.names.entities[of].name;
+                let message = format!("unknown field `{field}` of entity `{name}` in `<{written}>`");
+                return self.diagnostics.reject(span, message, nearest(field, &self.names.members(of)));
             };
             entity = member;
         }
@@ -136,14 +125,14 @@ impl DocumentCompiler<'_, '_> {
             if item.get("forEach").is_some() {
                 let message = "`forEach` in a list needs one name with its list, and an `item`";
                 let help = "for example `{ forEach: { part: product.parts }, item: { part: <part> } }`";
-                return self.problem(item.span, message, help);
+                return self.diagnostics.reject(item.span, message, help);
             }
-            return self.compile(item, guarded).map(Item::One);
+            return self.template(item, guarded).map(Item::One);
         };
-        let (list, entity) = resolve_records(list, self.scope, self.diagnostics);
-        let slot = self.scope.push(name, Origin::Let, entity);
-        let item = self.compile(body, guarded);
-        self.scope.pop();
+        let (list, entity) = resolve_records(list, self);
+        let slot = self.push(name, Origin::Let, entity);
+        let item = self.template(body, guarded);
+        self.pop();
         Some(Item::Each { slot, list: list?, item: item? })
     }
 
@@ -154,7 +143,7 @@ impl DocumentCompiler<'_, '_> {
                 return self.spread(value, later);
             }
             let guarded = (guarded || key.value == "$expr") && key.value != "$literal";
-            let value = self.compile(value, guarded);
+            let value = self.template(value, guarded);
             self.key(key).zip(value).map(|(key, value)| DocumentPart::Field(key, value))
         }));
         let made = later_keys_win(made?);
@@ -169,17 +158,12 @@ impl DocumentCompiler<'_, '_> {
     }
 
     fn spread(&mut self, value: &Node, later: Vec<Box<str>>) -> Option<DocumentPart> {
-        let template = match value.as_text() {
-            Some(text) => Some(self.text(text, value.span, false)?),
-            None => None,
-        };
-        match template {
-            Some(Template::Slot(path)) => Some(DocumentPart::Spread(path, later)),
-            _ => {
-                let help = "for example `...: <name>`, the name of a record or document";
-                self.problem(value.span, "expected the name of a document after `...`", help)
-            }
+        let template = optional(value.as_text().map(|text| self.text(text, value.span, false)))?;
+        if let Some(Template::Slot(path)) = template {
+            return Some(DocumentPart::Spread(path, later));
         }
+        let help = "for example `...: <name>`, the name of a record or document";
+        self.diagnostics.reject(value.span, "expected the name of a document after `...`", help)
     }
 
     fn key(&mut self, key: &Spanned<String>) -> Option<Key> {
@@ -189,16 +173,6 @@ impl DocumentCompiler<'_, '_> {
             [] => Key::Fixed("".into()),
             _ => Key::Text(pieces),
         })
-    }
-}
-
-fn constant(scalar: &Scalar) -> Value {
-    match scalar {
-        Scalar::Null => Value::Null,
-        Scalar::Bool(b) => Value::Bool(*b),
-        Scalar::Int(i) => Value::Int(*i),
-        Scalar::Float(d) => Value::Double(*d),
-        Scalar::Text(text) => Value::text(text),
     }
 }
 

@@ -6,11 +6,12 @@ use crate::scenario::{Diagnostics, Scenario};
 
 /// Draws the first, the middle and the last record of every entity, and a new one where an operation makes one, so
 /// that errors in fields are reported before the run.
-pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics) {
+pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) {
     for (position, entity) in plan.data.entities.iter().enumerate() {
         let loaded = plan.data.len(position);
         let mut ordinals = if loaded == 0 { Vec::new() } else { vec![0, (loaded - 1) / 2, loaded - 1] };
-        ordinals.extend(makes_new(plan, position).then_some(FIRST_NEW_RECORD));
+        let mut arguments = plan.operations.iter().flat_map(|operation| operation.arguments.iter());
+        ordinals.extend(arguments.any(|argument| argument.value.makes(position)).then_some(FIRST_NEW_RECORD));
         for ordinal in ordinals {
             let record = plan.data.whole(position, ordinal);
             for (field, written) in entity.fields.iter().zip(&scenario.entities[position].fields) {
@@ -43,13 +44,8 @@ fn advice(message: &str) -> &'static str {
     "see docs/format.md for what operators, functions and generators take"
 }
 
-fn makes_new(plan: &Plan, entity: usize) -> bool {
-    let mut arguments = plan.operations.iter().flat_map(|operation| operation.arguments.iter());
-    arguments.any(|argument| argument.value.makes(entity))
-}
-
 /// Draws some calls of every operation.
-pub fn try_calls(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics) {
+pub fn try_calls(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) {
     const TRIES: u64 = 20;
     // Long values and lists take time: two tries are enough if they take more than this share of the budget, a few milliseconds.
     const FEWEST: u64 = 2;

@@ -11,13 +11,14 @@ use super::parts::all;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{EntityNames, Names, Origin, Scope};
 
-pub fn entity_names(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Vec<EntityNames> {
+pub fn entity_names(scenario: &Scenario, diagnostics: &Diagnostics) -> Vec<EntityNames> {
     let known: Vec<&str> = scenario.entities.iter().map(|entity| entity.name.value.as_str()).collect();
     let mut made: Vec<EntityNames> = Vec::new();
     let mut children: Vec<(usize, (String, usize))> = Vec::new();
     for (position, entity) in scenario.entities.iter().enumerate() {
         let name = &entity.name.value;
-        let owner = entity.parent.as_ref().filter(|parent| diagnostics.is_known("entity", parent, "", &known));
+        let owner =
+            entity.parent.as_ref().filter(|parent| diagnostics.is_known("entity", parent, "", known.iter().copied()));
         let parent = owner.and_then(|parent| {
             let owner = known.iter().position(|known| *known == parent.value)?;
             // A wrong owner has the list, too, so that uses of the list are not reported.
@@ -41,12 +42,7 @@ pub fn entity_names(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Vec<E
 }
 
 /// Compiles the entities and counts their records.
-pub fn compile_data(
-    scenario: &Scenario,
-    names: &mut Names,
-    seed: u64,
-    diagnostics: &mut Diagnostics,
-) -> Option<Arc<Data>> {
+pub fn compile_data(scenario: &Scenario, names: &mut Names, seed: u64, diagnostics: &Diagnostics) -> Option<Arc<Data>> {
     let compiled = scenario.entities.iter().enumerate();
     let mut entities: Vec<Entity> =
         all(compiled.map(|(position, entity)| compile_entity(position, entity, names, diagnostics)))?;
@@ -58,12 +54,8 @@ pub fn compile_data(
     let data = Arc::new(Data::new(Seed::new(seed), clock, entities.into()));
     for (position, entity) in scenario.entities.iter().enumerate() {
         if let Err(error) = data.measure(position) {
-            diagnostics.error(
-                entity.count.span,
-                error.to_string(),
-                "for example `count: 200`, or a parameter; with `of`, the count applies to each parent",
-            );
-            return None;
+            let help = "for example `count: 200`, or a parameter; with `of`, the count applies to each parent";
+            return diagnostics.reject(entity.count.span, error.to_string(), help);
         }
     }
     Some(data)
@@ -80,22 +72,22 @@ fn compile_entity(
     position: usize,
     entity: &scenario::EntityDefinition,
     names: &mut Names,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &Diagnostics,
 ) -> Option<Entity> {
     let parent = names.entities[position].parent;
     let mut targets = Vec::new();
     let (count, fields) = {
-        let mut scope = Scope::new(names, format!("{}.count", entity.name.value));
+        let mut scope = Scope::new(names, diagnostics, format!("{}.count", entity.name.value));
         scope.assign("index", Origin::Argument, None);
         scope.assign("number", Origin::Argument, None);
         let parent_name = parent.map_or(String::new(), |parent| names.entities[parent].name.clone());
         // Pushed, since a parent named `index` must not take that slot.
         scope.push(&parent_name, Origin::Argument, parent);
-        let count = resolve(&entity.count, &mut scope, diagnostics);
+        let count = resolve(&entity.count, &mut scope);
         let mut fields = Vec::new();
         for field in &entity.fields {
             scope.relabel(format!("{}.{}", entity.name.value, field.name.value));
-            let (value, target) = resolve_records(&field.value, &mut scope, diagnostics);
+            let (value, target) = resolve_records(&field.value, &mut scope);
             let alone = value.as_ref().is_some_and(|value| !uses_fields(value));
             targets.push(target);
             scope.push(&field.name.value, Origin::Argument, target);

@@ -6,16 +6,12 @@ use std::sync::Arc;
 use crate::plan::value::Value;
 use crate::scenario::{Node, Scalar, Spanned, Tree};
 
-/// Returns the constant that a mapping of one key is; `None` when it is an ordinary document.
-pub fn constant(entries: &[(Spanned<String>, Node)]) -> Option<Result<Value, String>> {
+/// Returns the constant that a mapping of one key is, or what is wrong with it and its fix; `None` when it is an ordinary
+/// document.
+pub fn constant(entries: &[(Spanned<String>, Node)]) -> Option<Result<Value, (String, &'static str)>> {
     let [(key, node)] = entries else { return None };
     let Tree::Scalar(scalar) = &node.tree else { return None };
-    let text = match scalar {
-        Scalar::Text(text) => text.clone(),
-        Scalar::Int(i) => i.to_string(),
-        Scalar::Float(d) => d.to_string(),
-        Scalar::Bool(_) | Scalar::Null => return None,
-    };
+    let text = node.as_literal().filter(|_| !matches!(scalar, Scalar::Bool(_)))?.value;
     // `<name>` inside is a slot, not a constant.
     if text.starts_with('<') {
         return None;
@@ -34,11 +30,11 @@ pub fn constant(entries: &[(Spanned<String>, Node)]) -> Option<Result<Value, Str
         "$maxKey" => Some(Value::Other(Arc::new(bson::Bson::MaxKey))),
         _ => return None,
     };
-    Some(parsed.ok_or_else(|| format!("invalid value {text:?} for `{}`", key.value)))
+    Some(parsed.ok_or_else(|| (format!("invalid value {text:?} for `{}`", key.value), help(&key.value))))
 }
 
 /// Returns how a value of `key` is written.
-pub fn help(key: &str) -> &'static str {
+fn help(key: &str) -> &'static str {
     match key {
         "$oid" => "write 24 hex digits in quotes: { $oid: \"65f000000000000000000001\" }",
         "$date" => "write an RFC 3339 time, such as { $date: 2026-01-31T12:00:00Z }, or milliseconds since 1970",

@@ -77,12 +77,13 @@ pub fn bound(plan: &Plan) -> Result<Document, EvalError> {
 /// An expression over `a`, `b` and `c`; `None` when it does not parse.
 pub fn expression(text: &str) -> Option<Expression> {
     let names = Names::default();
-    let mut scope = Scope::new(&names, "test");
+    let diagnostics = Diagnostics::new();
+    let mut scope = Scope::new(&names, &diagnostics, "test");
     for name in ["a", "b", "c"] {
         scope.assign(name, Origin::Let, None);
     }
     let span = crate::scenario::Span::new(0, text.len());
-    resolve_text(text, span, &mut scope, &mut Diagnostics::new())
+    resolve_text(text, span, &mut scope)
 }
 
 /// The value of an expression with these values of `a`, `b` and `c`.

@@ -34,7 +34,7 @@ const COMMANDS: [&str; 20] = [
 const OWN: &str = "docshape.";
 
 /// Reports a collection that is docshape's own.
-pub fn check_collection(name: &str, span: Span, diagnostics: &mut Diagnostics) {
+pub fn check_collection(name: &str, span: Span, diagnostics: &Diagnostics) {
     if name.starts_with(OWN) {
         let message = format!("`{name}` is a collection of docshape itself");
         diagnostics.error(span, message, format!("choose a name that does not begin with `{OWN}`"));
@@ -42,7 +42,7 @@ pub fn check_collection(name: &str, span: Span, diagnostics: &mut Diagnostics) {
 }
 
 /// Reports stages that write into other databases, or could.
-pub fn check_pipeline(pipeline: &Node, diagnostics: &mut Diagnostics) {
+pub fn check_pipeline(pipeline: &Node, diagnostics: &Diagnostics) {
     match &pipeline.tree {
         Tree::List(stages) => stages.iter().for_each(|stage| check_stage(stage, diagnostics)),
         Tree::Scalar(_) | Tree::Mapping(_) => hidden(pipeline, "stages of a pipeline", diagnostics),
@@ -50,7 +50,7 @@ pub fn check_pipeline(pipeline: &Node, diagnostics: &mut Diagnostics) {
 }
 
 /// Reports commands that a scenario may not send.
-pub fn check_command(command: &Node, diagnostics: &mut Diagnostics) {
+pub fn check_command(command: &Node, diagnostics: &Diagnostics) {
     let Tree::Mapping(fields) = &command.tree else {
         return hidden(command, "command", diagnostics);
     };
@@ -73,7 +73,7 @@ pub fn check_command(command: &Node, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn check_stage(stage: &Node, diagnostics: &mut Diagnostics) {
+fn check_stage(stage: &Node, diagnostics: &Diagnostics) {
     let Tree::Mapping(fields) = &stage.tree else {
         return hidden(stage, "stage", diagnostics);
     };
@@ -108,7 +108,7 @@ fn check_stage(stage: &Node, diagnostics: &mut Diagnostics) {
 }
 
 /// A collection of the strategy's own database has no other name than a text.
-fn check_target(target: &Node, stage: &str, diagnostics: &mut Diagnostics) {
+fn check_target(target: &Node, stage: &str, diagnostics: &Diagnostics) {
     // The whole value of a slot could be a document with a database.
     let is_slot = |text: &str| text.starts_with('<') && super::path_length(text) == Some(text.len());
     if target.as_text().is_none_or(is_slot) {
@@ -125,7 +125,7 @@ fn is_open(key: &Spanned<String>) -> bool {
     key.value == "..." || key.value.contains('<')
 }
 
-fn hidden(node: &Node, what: &str, diagnostics: &mut Diagnostics) {
+fn hidden(node: &Node, what: &str, diagnostics: &Diagnostics) {
     diagnostics.error(node.span, format!("the {what} must be written out"), "slots may be in the values");
 }
 

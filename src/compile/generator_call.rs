@@ -47,15 +47,14 @@ impl Resolver<'_, '_> {
                 && generator.parameters.iter().zip(arguments).all(|(parameter, argument)| match parameter.kind {
                     ParameterKind::Field => matches!(&argument.expr, Expr::Literal(LiteralValue::String(_))),
                     ParameterKind::EntityField => matches!(argument.expr, Expr::Select(_)),
-                    ParameterKind::Value
-                    | ParameterKind::Constant
-                    | ParameterKind::Entity
-                    | ParameterKind::Operation => true,
+                    _ => true,
                 })
         };
+        // An entity comes before a variable of its name, as it does in the other generators.
+        let names_entity = |parsed| identifier(parsed).is_some_and(|name| self.scope.names.entity(name).is_some());
         let is_entity = |generator: &&Generator| {
             generator.parameters.first().is_none_or(|first| first.kind != ParameterKind::Entity)
-                || self.names_entity(&arguments[0])
+                || names_entity(&arguments[0])
         };
         let mut candidates = GENERATORS.iter().filter(fits);
         candidates.clone().find(is_entity).or_else(|| candidates.next())
@@ -78,22 +77,15 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// An entity comes before a variable of its name, as it does in the other generators.
-    fn names_entity(&self, parsed: &Parsed) -> bool {
-        identifier(parsed).is_some_and(|name| self.scope.names.entity(name).is_some())
-    }
-
     fn entity(&mut self, parsed: &Parsed) -> Option<usize> {
         let names = self.scope.names;
         let name = identifier(parsed);
-        let entity = name.and_then(|name| names.entity(name));
-        if entity.is_none() {
+        name.and_then(|name| names.entity(name)).or_else(|| {
             let expected = || "expected the name of an entity".to_owned();
             let message = name.map_or_else(expected, |name| format!("`{name}` is not an entity"));
-            let help = nearest(name.unwrap_or_default(), &names.entity_names());
-            self.problem(self.span_of(parsed), message, help);
-        }
-        entity
+            let known: Vec<&str> = names.entity_names().collect();
+            self.problem(self.span_of(parsed), message, nearest(name.unwrap_or_default(), &known))
+        })
     }
 
     /// The calls of an operation defined above.
@@ -104,15 +96,14 @@ impl Resolver<'_, '_> {
             return Some(Arc::clone(calls));
         }
         let above: Vec<&str> = names.earlier.iter().map(|calls| &*calls.name).collect();
-        let (message, help) = if names.operations.iter().any(|operation| operation == name) {
+        let (message, help) = if names.operation_names().any(|operation| operation == name) {
             (format!("`{name}` is not defined above"), "`earlier` takes an operation defined above its own".to_owned())
         } else if name.is_empty() {
             ("expected the name of an operation".to_owned(), nearest(name, &above))
         } else {
             (format!("`{name}` is not an operation"), nearest(name, &above))
         };
-        self.problem(self.span_of(parsed), message, help);
-        None
+        self.problem(self.span_of(parsed), message, help)
     }
 
     /// A number that is known before the run: a literal or a parameter.
@@ -123,8 +114,7 @@ impl Resolver<'_, '_> {
             Some(Value::Double(d)) => Some(*d),
             _ => {
                 let help = "for example 0.99, or the name of a parameter";
-                self.problem(self.span_of(parsed), "expected a number or a numeric parameter", help);
-                None
+                self.problem(self.span_of(parsed), "expected a number or a numeric parameter", help)
             }
         }
     }

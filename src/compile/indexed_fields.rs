@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use crate::scenario::{
-    CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Scalar, Scenario, Spanned, StepDefinition, StepKind,
+    CommandWord, Diagnostics, Node, RequestDefinition, Scalar, Scenario, Spanned, StepDefinition, StepKind,
     StrategyDefinition, Tree,
 };
 
 /// Warns of indexes whose fields no record, document or writing step of the strategy has. A field may be written in many ways, so
 /// any word in what is written counts.
-pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, diagnostics: &mut Diagnostics) {
+pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, diagnostics: &Diagnostics) {
     let mut words = WrittenWords::default();
     for entity in &scenario.entities {
         entity.fields.iter().for_each(|field| words.entry(&field.name, &field.value));
@@ -30,7 +30,7 @@ pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, 
                 let strategy = &strategy.name.value;
                 let message = format!("nothing writes `{missing}`, which is indexed");
                 let help = format!("no record, document or writing step of strategy `{strategy}` has it");
-                diagnostics.push(Diagnostic::warning(field.span, message).help(help));
+                diagnostics.warn(field.span, message, help);
             }
         }
     }

@@ -9,7 +9,7 @@ const MOST_STRATEGIES: usize = 32;
 const LONGEST_LINE: usize = 8;
 
 /// Every strategy with what it inherits. Strategies whose `like` leads nowhere are left out, with a diagnostic.
-pub fn inherit(strategies: &[StrategyDefinition], diagnostics: &mut Diagnostics) -> Vec<StrategyDefinition> {
+pub fn inherit(strategies: &[StrategyDefinition], diagnostics: &Diagnostics) -> Vec<StrategyDefinition> {
     if let Some(beyond) = strategies.get(MOST_STRATEGIES) {
         let message = format!("{} strategies, and a scenario may have {MOST_STRATEGIES}", strategies.len());
         diagnostics.error(beyond.name.span, message, "divide them among scenarios");
@@ -21,22 +21,19 @@ pub fn inherit(strategies: &[StrategyDefinition], diagnostics: &mut Diagnostics)
 fn whole(
     strategy: &StrategyDefinition,
     all: &[StrategyDefinition],
-    diagnostics: &mut Diagnostics,
+    diagnostics: &Diagnostics,
 ) -> Option<StrategyDefinition> {
-    let known: Vec<&str> = all.iter().map(|strategy| strategy.name.value.as_str()).collect();
     let mut line = vec![strategy];
     while let Some(like) = &line[line.len() - 1].like {
-        diagnostics.is_known("strategy", like, "", &known);
+        diagnostics.is_known("strategy", like, "", all.iter().map(|strategy| strategy.name.value.as_str()));
         let next = all.iter().find(|other| other.name.value == like.value)?;
         if line.iter().any(|seen| seen.name.value == next.name.value) {
             let message = format!("cyclic `like`: `{}` inherits from itself", next.name.value);
-            diagnostics.error(like.span, message, "remove `like` from one strategy of the cycle");
-            return None;
+            return diagnostics.reject(like.span, message, "remove `like` from one strategy of the cycle");
         }
         if line.len() > LONGEST_LINE {
             let message = format!("`{}` inherits from more than {LONGEST_LINE} strategies", strategy.name.value);
-            diagnostics.error(like.span, message, "let it be `like` the strategy that has the parts");
-            return None;
+            return diagnostics.reject(like.span, message, "let it be `like` the strategy that has the parts");
         }
         line.push(next);
     }

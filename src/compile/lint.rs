@@ -1,6 +1,6 @@
 //! Warnings of templates that are valid, though something else was probably meant.
 
-use crate::scenario::{Diagnostic, Diagnostics, Node, Span, Spanned, Tree};
+use crate::scenario::{Diagnostics, Node, Span, Spanned, Tree};
 
 use super::scope::{Origin, Scope};
 
@@ -9,20 +9,20 @@ const OTHER_TEXTS: [&str; 5] = ["$rename", "$type", "$literal", "$currentDate", 
 
 /// Warns of texts in an option of a command that are the names of variables. Those in a pipeline are mostly names of
 /// fields, so only what its `$match` stages compare is looked at.
-pub fn check_option(option: &str, node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
+pub fn check_option(option: &str, node: &Node, scope: &Scope) {
     match option {
-        "pipeline" => check_matches(node, scope, diagnostics),
-        "update" if matches!(node.tree, Tree::List(_)) => check_matches(node, scope, diagnostics),
+        "pipeline" => check_matches(node, scope),
+        "update" if matches!(node.tree, Tree::List(_)) => check_matches(node, scope),
         "filter" | "update" | "replacement" | "document" | "documents" | "arrayFilters" => {
-            check_texts(node, scope, diagnostics);
-            check_ids(node, scope, diagnostics);
+            check_texts(node, scope);
+            check_ids(node, scope);
         }
         _ => {}
     }
 }
 
 /// Warns of `_id: <comment>` where `comment` is a new record, which is written whole.
-fn check_ids(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
+fn check_ids(node: &Node, scope: &Scope) {
     let is_new = |name: &str| scope.variable(name).is_some_and(|variable| variable.is_new);
     node.walk(None, &mut |key, node| {
         let is_id = key.is_some_and(|key| key == "_id" || key.ends_with("._id"));
@@ -31,7 +31,7 @@ fn check_ids(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
             let help = format!(
                 "did you mean `<{name}._id>`? only records that exist before the call are written as their `_id`"
             );
-            diagnostics.push(Diagnostic::warning(node.span, message).help(help));
+            scope.diagnostics.warn(node.span, message, help);
         }
         true
     });
@@ -42,17 +42,17 @@ fn slot_of(node: &Node) -> Option<&str> {
     node.as_text().and_then(|text| text.strip_prefix('<')?.strip_suffix('>'))
 }
 
-fn check_matches(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
+fn check_matches(node: &Node, scope: &Scope) {
     node.walk(None, &mut |key, node| {
         if key == Some("$match") {
-            check_texts(node, scope, diagnostics);
+            check_texts(node, scope);
         }
         key != Some("$match")
     });
 }
 
 /// Warns of unquoted texts that are the names of variables: `{ _id: cart }` for `{ _id: <cart> }`.
-pub fn check_texts(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
+pub fn check_texts(node: &Node, scope: &Scope) {
     node.walk(None, &mut |key, node| {
         if key.is_some_and(|key| OTHER_TEXTS.contains(&key)) {
             return false;
@@ -63,32 +63,28 @@ pub fn check_texts(node: &Node, scope: &Scope, diagnostics: &mut Diagnostics) {
         if is_given && !is_quoted {
             let message = format!("`{text}` is plain text here, not the variable");
             let help = format!("did you mean `<{text}>`? quote it if the text is meant");
-            diagnostics.push(Diagnostic::warning(node.span, message).help(help));
+            scope.diagnostics.warn(node.span, message, help);
         }
         true
     });
 }
 
 /// Warns of `key: <record>` where `record` is written whole; `wholes` are the names of such records.
-pub fn check_wholes(node: &Node, wholes: &[&str], scope: &Scope, diagnostics: &mut Diagnostics) {
+pub fn check_wholes(node: &Node, wholes: &[&str], scope: &Scope) {
     node.walk(None, &mut |key, node| {
         if let Some(name) = slot_of(node).filter(|name| key.is_some_and(|key| key != "...") && wholes.contains(name)) {
-            diagnostics.push(whole(name, node.span, scope));
+            let entity = scope.variable(name).and_then(|variable| variable.entity);
+            let has_id = entity.is_some_and(|entity| scope.names.member(entity, "_id").is_some());
+            let meant = if has_id { format!("did you mean `<{name}._id>`? ") } else { String::new() };
+            let help = format!("{meant}if the whole record is meant, write `{{ ...: <{name}> }}`");
+            scope.diagnostics.warn(node.span, format!("`<{name}>` writes the whole record here"), help);
         }
         true
     });
 }
 
-fn whole(name: &str, span: Span, scope: &Scope) -> Diagnostic {
-    let entity = scope.variable(name).and_then(|variable| variable.entity);
-    let has_id = entity.is_some_and(|entity| scope.names.member(entity, "_id").is_some());
-    let meant = if has_id { format!("did you mean `<{name}._id>`? ") } else { String::new() };
-    Diagnostic::warning(span, format!("`<{name}>` writes the whole record here"))
-        .help(format!("{meant}if the whole record is meant, write `{{ ...: <{name}> }}`"))
-}
-
 /// Warns of what looks like a slot and is none; `text` begins with its `<`.
-pub fn check_slot(text: &str, span: Span, scope: &Scope, diagnostics: &mut Diagnostics) {
+pub fn check_slot(text: &str, span: Span, scope: &Scope) {
     // No slot is that long, and a text may be nothing but `<`.
     const LONGEST: usize = 100;
     let Some(end) = text.as_bytes().iter().take(LONGEST).position(|byte| *byte == b'>') else { return };
@@ -103,7 +99,7 @@ pub fn check_slot(text: &str, span: Span, scope: &Scope, diagnostics: &mut Diagn
         Some(_) => format!("write `<{trimmed}>`"),
         None => "a slot is a name or a path: compute with `let` first, in a collection with a name of `each`".into(),
     };
-    diagnostics.push(Diagnostic::warning(span, format!("`<{inside}>` is plain text, not a slot")).help(help));
+    scope.diagnostics.warn(span, format!("`<{inside}>` is plain text, not a slot"), help);
 }
 
 /// The collections that the stages of a pipeline read, at any depth. Those that `$out` and `$merge` make need no declaration.
@@ -133,30 +129,20 @@ pub fn writes_elsewhere(pipeline: &Node) -> bool {
 
 /// Reports options of a collection that contradict each other or its indexes, where the server would refuse them late or keep
 /// other documents than was meant.
-pub fn check_options(options: &Node, indexes: Option<&Node>, diagnostics: &mut Diagnostics) {
+pub fn check_options(options: &Node, indexes: Option<&Node>, diagnostics: &Diagnostics) {
     let Some(capped) = options.get("capped") else { return };
-    let ttl = indexes.and_then(|indexes| {
-        let mut indexes = indexes.as_list().into_iter().flatten();
-        indexes.find_map(|index| index.get("expireAfterSeconds"))
-    });
-    if let Some(ttl) = ttl {
-        let message = "a capped collection cannot have a TTL index";
-        diagnostics.error(
-            ttl.span,
-            message,
-            "remove `capped`, or `expireAfterSeconds`: the oldest documents go by number or by age",
-        );
+    let mut indexes = indexes.and_then(Node::as_list).into_iter().flatten();
+    if let Some(ttl) = indexes.find_map(|index| index.get("expireAfterSeconds")) {
+        let help = "remove `capped`, or `expireAfterSeconds`: the oldest documents go by number or by age";
+        diagnostics.error(ttl.span, "a capped collection cannot have a TTL index", help);
     }
     if options.get("timeseries").is_some() {
         let message = "a time-series collection cannot be capped";
         diagnostics.error(capped.span, message, "remove `capped`, and use `expireAfterSeconds` of the collection");
     }
     if options.get("size").is_none() {
-        diagnostics.error(
-            capped.span,
-            "`capped` without `size`",
-            "add `size`, its bytes at most; `max` is the documents at most",
-        );
+        let help = "add `size`, its bytes at most; `max` is the documents at most";
+        diagnostics.error(capped.span, "`capped` without `size`", help);
     }
 }
 

@@ -47,7 +47,7 @@ use dry_run::{try_calls, try_records};
 use entity::{compile_data, entity_names};
 use indexed_fields::check_indexed_fields;
 use operation::{compile_mix, compile_operations};
-use parameter::{parameters, with_parameters};
+use parameter::{add_parameters, with_parameters};
 use run::check_runs;
 use scope::Names;
 use series::expand;
@@ -67,25 +67,18 @@ pub fn compile(
     checking(|| resolve_whole(scenario, choice, diagnostics))
 }
 
-fn resolve_whole(
-    scenario: &Scenario,
-    choice: &Choice,
-    diagnostics: &mut Diagnostics,
-) -> Result<Option<Plan>, ChoiceError> {
+fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics) -> Result<Option<Plan>, ChoiceError> {
     let mut names = Names {
         lines: scenario.lines.clone(),
         entities: entity_names(scenario, diagnostics),
-        parameters: Vec::new(),
-        broken: Vec::new(),
         operations: scenario.operations.iter().map(|operation| operation.name.value.clone()).collect(),
-        earlier: Vec::new(),
+        ..Names::default()
     };
     let mix = chosen_mix(scenario, choice)?;
-    names = parameters(scenario, mix, choice, &names, diagnostics)?;
+    add_parameters(scenario, mix, choice, &mut names, diagnostics)?;
     let data = compile_data(scenario, &mut names, choice.seed, diagnostics);
     let weights: Vec<_> = scenario.mixes.iter().map(|mix| compile_mix(mix, &names, diagnostics)).collect();
-    let mix_position =
-        scenario.mixes.iter().position(|other| mix.is_some_and(|mix| other.name.value == mix.name.value));
+    let mix_position = scenario.mixes.iter().position(|other| mix.is_some_and(|mix| std::ptr::eq(other, mix)));
     let weights = mix_position.and_then(|position| weights.into_iter().nth(position).flatten());
     // A mix with problems is never drawn from, as there is no plan then.
     let weights = weights.unwrap_or_else(|| vec![1.0; names.operations.len()]);
@@ -100,20 +93,24 @@ fn resolve_whole(
     check_runs(scenario, &names, diagnostics);
     strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
     let called: Vec<&str> = mix.called(&names.operations).collect();
-    let mut compile_arm = |strategy: &scenario::StrategyDefinition| {
+    let compile_arm = |strategy: &scenario::StrategyDefinition| {
         let names = &with_parameters(&names, strategy, diagnostics);
         let collections = &expand(strategy, names, diagnostics);
         let called = &called;
         StrategyCompiler { scenario, strategy, names, called, collections, concerns: &concerns, diagnostics }.compile()
     };
-    let mut arms: Vec<Arm> = strategies.iter().filter_map(&mut compile_arm).collect();
+    let mut arms: Vec<Arm> = strategies.iter().filter_map(compile_arm).collect();
     let mut chosen = chosen_strategies(scenario, choice, &called)?;
     if choice.repeat && chosen.len() > 1 {
         let baseline = strategies.iter().find(|strategy| strategy.name.value == chosen[0]);
-        arms.extend(baseline.and_then(&mut compile_arm).map(into_repeat));
-        chosen.push(repeat_name(&chosen[0]));
+        let name = format!("{} (repeat)", chosen[0]);
+        let arm = baseline.and_then(compile_arm);
+        arms.extend(arm.map(|arm| Arm { name: name.clone(), is_repeat: true, ..arm }));
+        chosen.push(name);
     }
     let (Some(data), false) = (data, diagnostics.has_errors()) else { return Ok(None) };
+    let position = |arms: &[Arm], name: &String| arms.iter().position(|arm| arm.name == *name);
+    let in_order = chosen.iter().filter_map(|name| Some(arms.swap_remove(position(&arms, name)?)));
     let plan = Plan {
         name: scenario.name.value.clone(),
         title: scenario.title.clone(),
@@ -123,26 +120,12 @@ fn resolve_whole(
         data,
         operations: operations.into(),
         mix,
-        arms: in_order(arms, &chosen).into(),
+        arms: in_order.collect(),
         concerns,
     };
     try_records(scenario, &plan, diagnostics);
     try_calls(scenario, &plan, diagnostics);
     Ok((!diagnostics.has_errors()).then_some(plan))
-}
-
-/// Returns the name of the baseline's repeat.
-fn repeat_name(baseline: &str) -> String {
-    format!("{baseline} (repeat)")
-}
-
-fn into_repeat(arm: Arm) -> Arm {
-    Arm { name: repeat_name(&arm.name), is_repeat: true, ..arm }
-}
-
-fn in_order(mut arms: Vec<Arm>, chosen: &[String]) -> Vec<Arm> {
-    let position = |arms: &[Arm], name: &String| arms.iter().position(|arm| arm.name == *name);
-    chosen.iter().filter_map(|name| Some(arms.swap_remove(position(&arms, name)?))).collect()
 }
 
 fn chosen_mix<'s>(scenario: &'s Scenario, choice: &Choice) -> Result<Option<&'s scenario::MixDefinition>, ChoiceError> {
@@ -156,7 +139,6 @@ fn chosen_mix<'s>(scenario: &'s Scenario, choice: &Choice) -> Result<Option<&'s 
     }
 }
 
-/// Returns the names of the strategies that run, the baseline first.
 /// The strategies that run where these operations are called, the baseline first.
 fn chosen_strategies(scenario: &Scenario, choice: &Choice, called: &[&str]) -> Result<Vec<String>, ChoiceError> {
     let names = |is_chosen: &dyn Fn(&scenario::StrategyDefinition) -> bool| -> Vec<String> {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::plan::operation::EarlierCalls;
-use crate::plan::{Argument, Expression, Mix, Operation, Value};
-use crate::scenario::{self, Diagnostics, Scenario};
+use crate::plan::{Argument, Expression, Mix, Operation, Value, written};
+use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Scenario, Weight};
 
 use super::parameter::parameter_value;
-use super::parts::optional;
+use super::parts::{all, optional};
 use super::resolve::{resolve, resolve_records};
 use super::scope::{Names, Origin, Scope};
 use super::shape::compile_shape;
@@ -17,7 +17,7 @@ pub fn compile_operations(
     scenario: &Scenario,
     mix: &Arc<Mix>,
     names: &mut Names,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &Diagnostics,
 ) -> Vec<Operation> {
     let mut made = Vec::new();
     for (position, operation) in scenario.operations.iter().enumerate() {
@@ -29,31 +29,24 @@ pub fn compile_operations(
     made
 }
 
-fn compile_operation(
-    operation: &scenario::OperationDefinition,
-    names: &Names,
-    diagnostics: &mut Diagnostics,
-) -> Option<Operation> {
-    let (arguments, _) = compile_arguments(operation, names, diagnostics);
+fn compile_operation(operation: &OperationDefinition, names: &Names, diagnostics: &Diagnostics) -> Option<Operation> {
+    let (arguments, mut scope) = compile_arguments(operation, names, diagnostics);
     let returns = optional(operation.returns.as_ref().map(|node| compile_shape(node, names, diagnostics)))?;
-    let serial = optional(operation.serial.as_ref().map(|serial| {
-        let mut scope = argument_scope(operation, names);
-        scope.relabel(format!("{}.serial", operation.name.value));
-        resolve(serial, &mut scope, diagnostics)
-    }))?;
+    scope.relabel(format!("{}.serial", operation.name.value));
+    let serial = optional(operation.serial.as_ref().map(|serial| resolve(serial, &mut scope)))?;
     Some(Operation { name: Arc::from(operation.name.value.as_str()), arguments: arguments?.into(), returns, serial })
 }
 
 fn compile_arguments<'n>(
-    operation: &scenario::OperationDefinition,
+    operation: &OperationDefinition,
     names: &'n Names,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &'n Diagnostics,
 ) -> (Option<Vec<Argument>>, Scope<'n>) {
-    let mut scope = Scope::new(names, "");
+    let mut scope = Scope::new(names, diagnostics, "");
     let mut arguments = Vec::new();
     for (name, node) in &operation.arguments {
         scope.relabel(format!("{}.{}", operation.name.value, name.value));
-        let (value, entity) = resolve_records(node, &mut scope, diagnostics);
+        let (value, entity) = resolve_records(node, &mut scope);
         if name.value == "reply" {
             let message = "the name `reply` is reserved for the reply to the previous command";
             diagnostics.error(name.span, message, "choose another name");
@@ -67,38 +60,34 @@ fn compile_arguments<'n>(
     (arguments.into_iter().collect(), scope)
 }
 
-/// Returns the scope after an operation's arguments, without reporting their problems again.
-pub fn argument_scope<'n>(operation: &scenario::OperationDefinition, names: &'n Names) -> Scope<'n> {
-    compile_arguments(operation, names, &mut Diagnostics::new()).1
+/// The scope of an operation's steps, without reporting the problems of its arguments again.
+pub fn step_scope<'n>(operation: &OperationDefinition, names: &'n Names, diagnostics: &'n Diagnostics) -> Scope<'n> {
+    let label = format!("{}.steps", operation.name.value);
+    compile_arguments(operation, names, &Diagnostics::new()).1.moved(names, diagnostics, label)
 }
 
-pub fn compile_mix(mix: &scenario::MixDefinition, names: &Names, diagnostics: &mut Diagnostics) -> Option<Vec<f64>> {
+/// The weights of a mix, by operation.
+pub fn compile_mix(mix: &MixDefinition, names: &Names, diagnostics: &Diagnostics) -> Option<Vec<f64>> {
     let mut weights = vec![0.0; names.operations.len()];
-    let known: Vec<&str> = names.operations.iter().map(String::as_str).collect();
-    let mut good = true;
-    for weight in &mix.weights {
-        let name = &weight.operation;
-        if !diagnostics.is_known("operation", name, &format!(" in mix `{}`", mix.name.value), &known) {
-            good = false;
-            continue;
-        }
-        let position = known.iter().position(|operation| *operation == name.value)?;
-        match parameter_value(&weight.weight, names, diagnostics) {
-            Some(Value::Int(weight)) if weight >= 0 => weights[position] = weight as f64,
-            Some(Value::Double(weight)) if weight >= 0.0 && weight.is_finite() => weights[position] = weight,
-            Some(other) => {
-                let written = crate::plan::written(&other);
-                let message = format!("expected a number >= 0 as the weight of `{}`, found {written}", name.value);
-                diagnostics.error(weight.weight.span, message, "for example 30");
-                good = false;
+    let place = format!(" in mix `{}`", mix.name.value);
+    let known: Option<Vec<()>> = all(mix.weights.iter().map(|Weight { operation, weight }| {
+        diagnostics.is_known("operation", operation, &place, names.operation_names());
+        let position = names.operation_names().position(|name| name == operation.value)?;
+        weights[position] = match parameter_value(weight, names, diagnostics)? {
+            Value::Int(number) if number >= 0 => number as f64,
+            Value::Double(number) if number >= 0.0 && number.is_finite() => number,
+            other => {
+                let (name, found) = (&operation.value, written(&other));
+                let message = format!("expected a number >= 0 as the weight of `{name}`, found {found}");
+                return diagnostics.reject(weight.span, message, "for example 30");
             }
-            None => good = false,
-        }
-    }
-    if good && weights.iter().all(|weight| *weight == 0.0) {
+        };
+        Some(())
+    }));
+    known?;
+    if weights.iter().all(|weight| *weight == 0.0) {
         let message = format!("all weights of mix `{}` are zero", mix.name.value);
-        diagnostics.error(mix.name.span, message, "give at least one operation a weight above 0");
-        good = false;
+        return diagnostics.reject(mix.name.span, message, "give at least one operation a weight above 0");
     }
-    good.then_some(weights)
+    Some(weights)
 }

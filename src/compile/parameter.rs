@@ -4,78 +4,69 @@ use std::sync::Arc;
 
 use crate::generate::Seed;
 use crate::plan::{Data, DataClock, Expression, Frame, Value, written};
-use crate::scenario::{self, Diagnostic, Diagnostics, Node, Scenario, Spanned};
+use crate::scenario::{self, Diagnostics, Node, Scenario, Spanned};
 
 use super::choice::{Choice, ChoiceError};
 use super::resolve::resolve;
 use super::scope::{Names, Scope};
 
-/// The names with the parameters added, in order: `--set` before the mix's value before the scenario's. Those without a
+/// Adds the parameters to the names, in order: `--set` before the mix's value before the scenario's. Those without a
 /// value are listed as broken.
-pub fn parameters(
+pub fn add_parameters(
     scenario: &Scenario,
     mix: Option<&scenario::MixDefinition>,
     choice: &Choice,
-    names: &Names,
-    diagnostics: &mut Diagnostics,
-) -> Result<Names, ChoiceError> {
+    names: &mut Names,
+    diagnostics: &Diagnostics,
+) -> Result<(), ChoiceError> {
     let known: Vec<&str> = scenario.parameters.iter().map(|(name, _)| name.value.as_str()).collect();
     if let Some((name, _)) = choice.set.iter().find(|(name, _)| !known.contains(&name.as_str())) {
         return Err(ChoiceError::unknown("parameter", name, &known));
     }
     for (name, _) in scenario.mixes.iter().flat_map(|mix| &mix.parameters) {
-        diagnostics.is_known("parameter", name, "", &known);
+        diagnostics.is_known("parameter", name, "", known.iter().copied());
     }
-    let mut scope_names = names.clone();
     for (name, node) in &scenario.parameters {
         let of_mix = mix.and_then(|mix| mix.parameters.iter().find(|(other, _)| other.value == name.value));
-        let Some(plain) = parameter_value(node, &scope_names, diagnostics) else {
-            scope_names.broken.push(name.value.clone());
+        let Some(plain) = parameter_value(node, names, diagnostics) else {
+            names.broken.push(name.value.clone());
             continue;
         };
-        check_kinds(scenario, name, &plain, &scope_names, diagnostics);
+        check_kinds(scenario, name, &plain, names, diagnostics);
         let mut value = match of_mix {
-            Some((_, node)) => parameter_value(node, &scope_names, diagnostics).unwrap_or(Value::Null),
+            Some((_, node)) => parameter_value(node, names, diagnostics).unwrap_or(Value::Null),
             None => plain.clone(),
         };
         if let Some((_, text)) = choice.set.iter().rev().find(|(other, _)| *other == name.value) {
             value = set_value(&name.value, text, &plain)?;
         }
-        scope_names.parameters.push((Arc::from(name.value.as_str()), value));
+        names.parameters.push((Arc::from(name.value.as_str()), value));
     }
-    Ok(scope_names)
+    Ok(())
 }
 
 /// Warns of mixes that give a parameter a value of another kind: steps and expressions are written for one kind.
-fn check_kinds(
-    scenario: &Scenario,
-    name: &Spanned<String>,
-    plain: &Value,
-    names: &Names,
-    diagnostics: &mut Diagnostics,
-) {
+fn check_kinds(scenario: &Scenario, name: &Spanned<String>, plain: &Value, names: &Names, diagnostics: &Diagnostics) {
     for mix in &scenario.mixes {
         let Some((_, node)) = mix.parameters.iter().find(|(other, _)| other.value == name.value) else { continue };
         // Problems are reported for the chosen mix.
-        let Some(value) = parameter_value(node, names, &mut Diagnostics::new()) else { continue };
+        let Some(value) = parameter_value(node, names, &Diagnostics::new()) else { continue };
         if value.kind() != plain.kind() {
             let (mix, name) = (&mix.name.value, &name.value);
             let message = format!("mix `{mix}` changes parameter `{name}` from {} to {}", plain.kind(), value.kind());
             let help = format!("give it a value of the same kind as under `parameters`: {name}: {}", written(plain));
-            diagnostics.push(Diagnostic::warning(node.span, message).help(help));
+            diagnostics.warn(node.span, message, help);
         }
     }
 }
 
 /// The value of an expression that may use the parameters in `names`, but not draw.
-pub fn parameter_value(node: &Node, names: &Names, diagnostics: &mut Diagnostics) -> Option<Value> {
-    let mut scope = Scope::new(names, "parameters");
-    let expression = resolve(node, &mut scope, diagnostics)?;
+pub fn parameter_value(node: &Node, names: &Names, diagnostics: &Diagnostics) -> Option<Value> {
+    let expression = resolve(node, &mut Scope::new(names, diagnostics, "parameters"))?;
     if expression.any(&|part| matches!(part, Expression::Generate(_))) {
         let help = "use constants and parameters; call generators in `fields` or `arguments`";
         let message = "a generator cannot be used here: this value is computed once, before there is any data";
-        diagnostics.error(node.span, message, help);
-        return None;
+        return diagnostics.reject(node.span, message, help);
     }
     // Empty data, as it may only use parameters.
     let data = Arc::new(Data::new(Seed::new(0), DataClock::default(), Arc::new([])));
@@ -104,12 +95,11 @@ pub fn set_value(name: &str, text: &str, plain: &Value) -> Result<Value, ChoiceE
 }
 
 /// The names that a strategy sees: its own parameters come on top.
-pub fn with_parameters(names: &Names, strategy: &scenario::StrategyDefinition, diagnostics: &mut Diagnostics) -> Names {
+pub fn with_parameters(names: &Names, strategy: &scenario::StrategyDefinition, diagnostics: &Diagnostics) -> Names {
     let mut own = names.clone();
     for (name, node) in &strategy.parameters {
         if let Some(value) = parameter_value(node, &own, diagnostics) {
-            own.parameters.retain(|(other, _)| **other != *name.value);
-            own.parameters.push((Arc::from(name.value.as_str()), value));
+            own.set_parameter(&name.value, value);
         }
     }
     own

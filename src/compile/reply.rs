@@ -26,15 +26,14 @@ impl ReplyShape {
 }
 
 /// Reports a field of a variable that holds the reply to a write, which never has that field; `None` when it is so.
-pub fn check_field(variable: &Variable, field: &str, span: Span, diagnostics: &mut Diagnostics) -> Option<()> {
+pub fn check_field(variable: &Variable, field: &str, span: Span, diagnostics: &Diagnostics) -> Option<()> {
     let Some(help) = variable.reply.and_then(|reply| reply.lacks(field)) else { return Some(()) };
     let message = format!("unknown field `{field}` of `{}`, the reply to a write", variable.name);
-    diagnostics.error(span, message, help);
-    None
+    diagnostics.reject(span, message, help)
 }
 
 /// Reports a condition that is certainly no bool: a reply, or a number in one. `word` is the step's.
-pub fn check_condition(condition: &Expression, word: &str, span: Span, scope: &Scope, diagnostics: &mut Diagnostics) {
+pub fn check_condition(condition: &Expression, word: &str, span: Span, scope: &Scope) {
     use ReplyShape::*;
     let (slot, field) = match condition {
         Expression::Slot(slot) => (*slot, None),
@@ -57,7 +56,7 @@ pub fn check_condition(condition: &Expression, word: &str, span: Span, scope: &S
     };
     let written = field.map_or_else(|| variable.name.clone(), |field| format!("{}.{field}", variable.name));
     let message = format!("`{word}` needs a bool, but `{written}` is {kind}");
-    diagnostics.error(span, message, format!("try `{written}{comparison}`"));
+    scope.diagnostics.error(span, message, format!("try `{written}{comparison}`"));
 }
 
 #[cfg(test)]

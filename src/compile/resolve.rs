@@ -11,7 +11,7 @@ use crate::plan::expression::{Each, EachKind};
 use crate::plan::generator::GENERATORS;
 use crate::plan::operator::Operator;
 use crate::plan::{Expression, Value, function};
-use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest};
+use crate::scenario::{Diagnostic, Node, Scalar, Span, Spanned, Tree, nearest};
 
 use super::parts::all;
 use super::reply::check_field;
@@ -45,30 +45,34 @@ const BINARY: &[(&str, Binary)] = &[
 
 /// Turns a node of the scenario into an expression: text is CEL, a list or mapping is one of expressions.
 ///
-/// Problems go to `diagnostics`; `None` when there were any.
-pub fn resolve(node: &Node, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Expression> {
+/// Problems go to the diagnostics of the scope; `None` when there were any.
+pub fn resolve(node: &Node, scope: &mut Scope) -> Option<Expression> {
     match &node.tree {
-        Tree::Scalar(Scalar::Null) => Some(Expression::Constant(Value::Null)),
-        Tree::Scalar(Scalar::Bool(b)) => Some(Expression::Constant(Value::Bool(*b))),
-        Tree::Scalar(Scalar::Int(i)) => Some(Expression::Constant(Value::Int(*i))),
-        Tree::Scalar(Scalar::Float(d)) => Some(Expression::Constant(Value::Double(*d))),
-        Tree::Scalar(Scalar::Text(text)) => resolve_text(text, node.span, scope, diagnostics),
-        Tree::List(items) => all(items.iter().map(|item| resolve(item, scope, diagnostics))).map(Expression::List),
+        Tree::Scalar(Scalar::Text(text)) => resolve_text(text, node.span, scope),
+        Tree::Scalar(scalar) => Some(Expression::Constant(value_of(scalar))),
+        Tree::List(items) => all(items.iter().map(|item| resolve(item, scope))).map(Expression::List),
         Tree::Mapping(entries) => {
             let key = |key: &Spanned<String>| Expression::Constant(Value::text(&key.value));
-            let entries = entries.iter().map(|(name, value)| Some((key(name), resolve(value, scope, diagnostics)?)));
+            let entries = entries.iter().map(|(name, value)| Some((key(name), resolve(value, scope)?)));
             all(entries).map(Expression::Map)
         }
     }
 }
 
+/// The value of a scalar that is no expression.
+pub fn value_of(scalar: &Scalar) -> Value {
+    match scalar {
+        Scalar::Null => Value::Null,
+        Scalar::Bool(b) => Value::Bool(*b),
+        Scalar::Int(i) => Value::Int(*i),
+        Scalar::Float(d) => Value::Double(*d),
+        Scalar::Text(text) => Value::text(text),
+    }
+}
+
 /// As [`resolve`], with the entity whose records the expression gives, where that is certain.
-pub fn resolve_records(
-    node: &Node,
-    scope: &mut Scope,
-    diagnostics: &mut Diagnostics,
-) -> (Option<Expression>, Option<usize>) {
-    let expression = resolve(node, scope, diagnostics);
+pub fn resolve_records(node: &Node, scope: &mut Scope) -> (Option<Expression>, Option<usize>) {
+    let expression = resolve(node, scope);
     let entity = expression.as_ref().and_then(|expression| entity_of(expression, scope));
     (expression, entity)
 }
@@ -77,20 +81,19 @@ pub fn resolve_records(
 const LONGEST: usize = 4_096;
 
 /// Turns CEL text at `span` into an expression.
-pub fn resolve_text(text: &str, span: Span, scope: &mut Scope, diagnostics: &mut Diagnostics) -> Option<Expression> {
+pub fn resolve_text(text: &str, span: Span, scope: &mut Scope) -> Option<Expression> {
     if text.len() > LONGEST {
         let message = format!("the expression has {} bytes, and an expression may have {LONGEST}", text.len());
-        diagnostics.error(span, message, "divide it with `let`, or compute with `map` and `sum`");
-        return None;
+        return scope.diagnostics.reject(span, message, "divide it with `let`, or compute with `map` and `sum`");
     }
     // Without the macros of the standard library, which would turn loops into forms that hide what was written.
     let parser = Env::default().with_optional_support(false).parser();
     match parser.parse_with_source_info(text) {
-        Ok((parsed, source)) => Resolver { source: &source, text, span, scope, diagnostics }.expression(&parsed),
+        Ok((parsed, source)) => Resolver { source: &source, text, span, scope }.expression(&parsed),
         Err(errors) => {
             let label = errors.errors.first().map(|error| syntax_error(&error.msg)).unwrap_or_default();
             let problem = Diagnostic::error(span, format!("invalid expression `{text}`"));
-            diagnostics.push(problem.label(label).help(syntax_help(text)));
+            scope.diagnostics.push(problem.label(label).help(syntax_help(text)));
             None
         }
     }
@@ -116,7 +119,6 @@ pub(super) struct Resolver<'r, 'a> {
     text: &'r str,
     span: Span,
     pub(super) scope: &'r mut Scope<'a>,
-    diagnostics: &'r mut Diagnostics,
 }
 
 impl Resolver<'_, '_> {
@@ -143,21 +145,14 @@ impl Resolver<'_, '_> {
             return self.span;
         };
         let place = (place as usize).min(self.text.len());
-        let after = |place: usize| self.text[place..].find(word).map(|at| place + at);
         // A field's name comes after its dot, a call's before its bracket.
         let before = self.text[..place].rfind(word).filter(|_| !self.text[place..].starts_with('.'));
-        let found = before.or_else(|| after(place));
+        let found = before.or_else(|| Some(place + self.text[place..].find(word)?));
         found.map_or(self.span, |at| self.span.with_ends(base + at, base + at + word.len()))
     }
 
-    pub(super) fn problem(
-        &mut self,
-        span: Span,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Option<Expression> {
-        self.diagnostics.error(span, message, help);
-        None
+    pub(super) fn problem<T>(&self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<T> {
+        self.scope.diagnostics.reject(span, message, help)
     }
 
     fn boxed(&mut self, parsed: &Parsed) -> Option<Box<Expression>> {
@@ -205,8 +200,7 @@ impl Resolver<'_, '_> {
         }
         let names = self.scope.names;
         let message = format!("unknown field `{name}` of entity `{}`", names.entities[entity].name);
-        self.problem(self.span_of_word(parsed, name), message, nearest(name, &names.members(entity)));
-        None
+        self.problem(self.span_of_word(parsed, name), message, nearest(name, &names.members(entity)))
     }
 
     fn check_reply(&mut self, operand: &Expression, name: &str, parsed: &Parsed) -> Option<()> {
@@ -215,12 +209,11 @@ impl Resolver<'_, '_> {
             && !calls.has(name)
         {
             let message = format!("unknown argument `{name}` of operation `{}`", calls.name);
-            self.problem(self.span_of_word(parsed, name), message, nearest(name, &calls.names()));
-            return None;
+            return self.problem(self.span_of_word(parsed, name), message, nearest(name, &calls.names()));
         }
         let Expression::Slot(slot) = operand else { return Some(()) };
         let Some(variable) = self.scope.in_slot(*slot) else { return Some(()) };
-        check_field(variable, name, self.span_of_word(parsed, name), self.diagnostics)
+        check_field(variable, name, self.span_of_word(parsed, name), self.scope.diagnostics)
     }
 
     fn name(&mut self, name: &str, parsed: &Parsed) -> Option<Expression> {
@@ -246,10 +239,20 @@ impl Resolver<'_, '_> {
     }
 
     fn call(&mut self, call: &CallExpr, parsed: &Parsed) -> Option<Expression> {
-        if let Some(operator) = self.operator(call) {
-            return operator;
-        }
         let name = call.func_name.as_str();
+        match (name, call.args.as_slice()) {
+            (operators::LOGICAL_NOT, [x]) => return self.boxed(x).map(Expression::Not),
+            (operators::NEGATE, [x]) => return self.boxed(x).map(Expression::Negate),
+            (operators::CONDITIONAL, parts) => {
+                let parts = all::<_, Vec<_>>(parts.iter().map(|part| self.expression(part)))?;
+                return Some(Expression::Conditional(Box::new(parts.try_into().ok()?)));
+            }
+            _ => {}
+        }
+        if let (Some((_, binary)), [a, b]) = (BINARY.iter().find(|(word, _)| *word == name), call.args.as_slice()) {
+            let (a, b) = (self.boxed(a), self.boxed(b));
+            return a.zip(b).map(|(a, b)| binary(a, b));
+        }
         if let (Some(list), Some((_, kind))) = (&call.target, LOOPS.iter().find(|(word, _)| *word == name)) {
             if let [element, body] = call.args.as_slice() {
                 return self.each(*kind, list, element, body);
@@ -264,26 +267,6 @@ impl Resolver<'_, '_> {
             return self.generator(name, &call.args, parsed);
         }
         self.function(call, parsed)
-    }
-
-    /// `None` when the call is no operator.
-    fn operator(&mut self, call: &CallExpr) -> Option<Option<Expression>> {
-        let arguments: Vec<&Parsed> = call.args.iter().collect();
-        let name = call.func_name.as_str();
-        match (name, arguments.as_slice()) {
-            (operators::LOGICAL_NOT, [x]) => Some(self.boxed(x).map(Expression::Not)),
-            (operators::NEGATE, [x]) => Some(self.boxed(x).map(Expression::Negate)),
-            (operators::CONDITIONAL, parts) => {
-                let parts = all::<_, Vec<_>>(parts.iter().map(|part| self.expression(part)));
-                Some(parts.and_then(|parts| Some(Expression::Conditional(Box::new(parts.try_into().ok()?)))))
-            }
-            (_, [a, b]) => {
-                let (_, binary) = BINARY.iter().find(|(operator, _)| *operator == name)?;
-                let (a, b) = (self.boxed(a), self.boxed(b));
-                Some(a.zip(b).map(|(a, b)| binary(a, b)))
-            }
-            _ => None,
-        }
     }
 
     fn each(&mut self, kind: EachKind, list: &Parsed, element: &Parsed, body: &Parsed) -> Option<Expression> {

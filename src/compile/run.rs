@@ -20,25 +20,16 @@ pub fn run_parameters(run: &RunDefinition, parameters: &[(Arc<str>, Value)]) -> 
 }
 
 /// Reports what claims, sweeps and growth say about their runs and the scenario does not have.
-pub fn check_runs(scenario: &Scenario, names: &Names, diagnostics: &mut Diagnostics) {
-    let mixes: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
-    let strategies: Vec<&str> = scenario.strategies.iter().map(|one| one.name.value.as_str()).collect();
-    let operations: Vec<&str> = names.operations.iter().map(String::as_str).collect();
-    let broken = names.broken.iter().map(String::as_str);
-    let parameters: Vec<&str> = names.parameters.iter().map(|(name, _)| &**name).chain(broken).collect();
-    let place = String::new();
-    let mut checker = RunChecker { names, mixes, strategies, operations, parameters, place, diagnostics };
+pub fn check_runs(scenario: &Scenario, names: &Names, diagnostics: &Diagnostics) {
+    let checker = |place: String| RunChecker { scenario, names, place, diagnostics };
     for claim in &scenario.claims {
-        checker.place = format!(" in claim `{}`", claim.id.value);
-        checker.check_run(&claim.run);
+        checker(format!(" in claim `{}`", claim.id.value)).check_run(&claim.run);
     }
     for sweep in &scenario.sweeps {
-        checker.place = format!(" in sweep `{}`", sweep.name.value);
-        checker.check_run(&sweep.run);
-        checker.check_vary(sweep);
+        checker(format!(" in sweep `{}`", sweep.name.value)).check_sweep(sweep);
     }
     if let Some(growth) = &scenario.growth {
-        checker.place = " in `growth`".to_owned();
+        let checker = checker(" in `growth`".to_owned());
         checker.check_run(&growth.run);
         growth.sampled.iter().chain([&growth.operation]).for_each(|name| checker.check_operation(name));
         checker.check_repeated("operation", &growth.sampled);
@@ -46,31 +37,30 @@ pub fn check_runs(scenario: &Scenario, names: &Names, diagnostics: &mut Diagnost
 }
 
 struct RunChecker<'c> {
+    scenario: &'c Scenario,
     names: &'c Names,
-    mixes: Vec<&'c str>,
-    strategies: Vec<&'c str>,
-    operations: Vec<&'c str>,
-    parameters: Vec<&'c str>,
     /// The end of messages.
     place: String,
-    diagnostics: &'c mut Diagnostics,
+    diagnostics: &'c Diagnostics,
 }
 
 impl RunChecker<'_> {
-    fn check_run(&mut self, run: &RunDefinition) {
+    fn check_run(&self, run: &RunDefinition) {
         run.mix.iter().for_each(|mix| self.check_mix(mix));
         for strategy in &run.strategies {
-            self.diagnostics.is_known("strategy", strategy, &self.place, &self.strategies);
+            let known = self.scenario.strategies.iter().map(|one| one.name.value.as_str());
+            self.diagnostics.is_known("strategy", strategy, &self.place, known);
         }
         self.check_repeated("strategy", &run.strategies);
         for (name, value) in &run.set {
-            if self.diagnostics.is_known("parameter", name, &self.place, &self.parameters) {
+            if self.diagnostics.is_known("parameter", name, &self.place, self.names.parameter_names()) {
                 self.check_value(&name.value, value);
             }
         }
     }
 
-    fn check_vary(&mut self, sweep: &SweepDefinition) {
+    fn check_sweep(&self, sweep: &SweepDefinition) {
+        self.check_run(&sweep.run);
         for condition in &sweep.vary {
             self.check_condition(condition);
             let name = &condition.name;
@@ -84,43 +74,40 @@ impl RunChecker<'_> {
         }
     }
 
-    fn check_condition(&mut self, condition: &ConditionDefinition) {
+    fn check_condition(&self, condition: &ConditionDefinition) {
         let ConditionDefinition { name, values } = condition;
         match ConditionSubject::named(&name.value) {
             ConditionSubject::Share(operation) => self.check_operation(&Spanned::new(operation, name.span)),
             ConditionSubject::Mix => values.iter().for_each(|mix| self.check_mix(mix)),
             ConditionSubject::Parameter(parameter) => {
-                let parameters = self.parameters.iter().copied();
-                let known: Vec<&str> = parameters.chain(ConditionSubject::names()).collect();
-                if self.diagnostics.is_known("condition", name, &self.place, &known) {
+                let known = self.names.parameter_names().chain(ConditionSubject::names());
+                if self.diagnostics.is_known("condition", name, &self.place, known) {
                     values.iter().for_each(|value| self.check_value(&parameter, value));
                 }
             }
-            ConditionSubject::Clients
-            | ConditionSubject::Rate
-            | ConditionSubject::Rtt
-            | ConditionSubject::Cache
-            | ConditionSubject::WriteConcern => {}
+            // The values of the others need nothing of the scenario.
+            _ => {}
         }
     }
 
     /// The value of a parameter; one whose own value has problems is not checked.
-    fn check_value(&mut self, parameter: &str, value: &Spanned<String>) {
+    fn check_value(&self, parameter: &str, value: &Spanned<String>) {
         let found = self.names.parameters.iter().find(|(name, _)| **name == *parameter);
         let Some(Err(error)) = found.map(|(_, plain)| set_value(parameter, &value.value, plain)) else { return };
         let help = "try a value as `--set` takes it: a number, `true`, `false` or text, no expression";
         self.diagnostics.error(value.span, error.to_string(), help);
     }
 
-    fn check_mix(&mut self, mix: &Spanned<String>) {
-        self.diagnostics.is_known("mix", mix, &self.place, &self.mixes);
+    fn check_mix(&self, mix: &Spanned<String>) {
+        let known = self.scenario.mixes.iter().map(|mix| mix.name.value.as_str());
+        self.diagnostics.is_known("mix", mix, &self.place, known);
     }
 
-    fn check_operation(&mut self, operation: &Spanned<String>) {
-        self.diagnostics.is_known("operation", operation, &self.place, &self.operations);
+    fn check_operation(&self, operation: &Spanned<String>) {
+        self.diagnostics.is_known("operation", operation, &self.place, self.names.operation_names());
     }
 
-    fn check_repeated(&mut self, kind: &str, names: &[Spanned<String>]) {
+    fn check_repeated(&self, kind: &str, names: &[Spanned<String>]) {
         for (place, name) in names.iter().enumerate() {
             if let Some(first) = names[..place].iter().find(|other| other.value == name.value) {
                 Diagnostic::error(name.span, format!("duplicate {kind} `{}`{}", name.value, self.place))

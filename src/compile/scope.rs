@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::plan::operation::EarlierCalls;
 use crate::plan::{ReplyShape, Value};
-use crate::scenario::SourceLines;
+use crate::scenario::{Diagnostics, SourceLines};
 
 /// What the whole scenario names: the same everywhere in it.
 #[derive(Debug, Clone, Default)]
@@ -33,8 +33,24 @@ pub struct EntityNames {
 
 impl Names {
     /// The names of all entities.
-    pub fn entity_names(&self) -> Vec<&str> {
-        self.entities.iter().map(|entity| entity.name.as_str()).collect()
+    pub fn entity_names(&self) -> impl Iterator<Item = &str> {
+        self.entities.iter().map(|entity| entity.name.as_str())
+    }
+
+    /// The names of all operations.
+    pub fn operation_names(&self) -> impl Iterator<Item = &str> {
+        self.operations.iter().map(String::as_str)
+    }
+
+    /// The names of all parameters, those without a value included.
+    pub fn parameter_names(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().map(|(name, _)| &**name).chain(self.broken.iter().map(String::as_str))
+    }
+
+    /// Gives a parameter a value, in place of an older one of its name.
+    pub fn set_parameter(&mut self, name: &str, value: Value) {
+        self.parameters.retain(|(other, _)| **other != *name);
+        self.parameters.push((Arc::from(name), value));
     }
 
     /// The entity of this name.
@@ -98,9 +114,11 @@ pub struct Variable {
 #[derive(Debug)]
 pub struct Scope<'a> {
     pub names: &'a Names,
+    /// Where problems of this place go.
+    pub diagnostics: &'a Diagnostics,
+    /// Each in the slot of its position.
     variables: Vec<Variable>,
-    /// The next free slot, and the most that were ever taken at once.
-    next: usize,
+    /// The most slots that were ever taken at once.
     most: usize,
     label: String,
     sites: usize,
@@ -108,8 +126,13 @@ pub struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     /// Creates an empty scope; `label` sets the generators of this place apart from all others.
-    pub fn new(names: &'a Names, label: impl Into<String>) -> Scope<'a> {
-        Scope { names, variables: Vec::new(), next: 0, most: 0, label: label.into(), sites: 0 }
+    pub fn new(names: &'a Names, diagnostics: &'a Diagnostics, label: impl Into<String>) -> Scope<'a> {
+        Scope { names, diagnostics, variables: Vec::new(), most: 0, label: label.into(), sites: 0 }
+    }
+
+    /// The same variables at another place.
+    pub fn moved<'b>(self, names: &'b Names, diagnostics: &'b Diagnostics, label: String) -> Scope<'b> {
+        Scope { variables: self.variables, most: self.most, ..Scope::new(names, diagnostics, label) }
     }
 
     /// Begins a new place for generators; variables stay.
@@ -139,18 +162,15 @@ impl<'a> Scope<'a> {
 
     /// Gives a name a new slot that hides an older one until [`Scope::pop`].
     pub fn push(&mut self, name: &str, origin: Origin, entity: Option<usize>) -> usize {
-        let slot = self.next;
-        self.next += 1;
-        self.most = self.most.max(self.next);
+        let slot = self.variables.len();
         self.variables.push(Variable { name: name.to_owned(), slot, origin, entity, is_new: false, reply: None });
+        self.most = self.most.max(self.variables.len());
         slot
     }
 
     /// Takes the newest name away again, and frees its slot.
     pub fn pop(&mut self) {
-        if self.variables.pop().is_some() {
-            self.next -= 1;
-        }
+        self.variables.pop();
     }
 
     /// Slots that a frame for this scope needs.
@@ -165,17 +185,17 @@ impl<'a> Scope<'a> {
 
     /// The variable in this slot.
     pub fn in_slot(&self, slot: usize) -> Option<&Variable> {
-        self.variables.iter().rev().find(|variable| variable.slot == slot)
+        self.variables.get(slot)
     }
 
     /// Records that the variable in this slot holds a record that the call creates.
     pub fn set_new(&mut self, slot: usize) {
-        self.variables.iter_mut().filter(|variable| variable.slot == slot).for_each(|variable| variable.is_new = true);
+        self.variables[slot].is_new = true;
     }
 
     /// Records that the variable in this slot now holds the reply of a command.
     pub fn set_reply(&mut self, slot: usize, reply: ReplyShape) {
-        self.variables.iter_mut().filter(|variable| variable.slot == slot).for_each(|v| v.reply = Some(reply));
+        self.variables[slot].reply = Some(reply);
     }
 
     /// The replies that variables certainly hold, to be [met](Scope::meet_replies) where two branches of a program join.

@@ -1,7 +1,5 @@
 //! `for`: one collection per element of a list, whose name contains the element.
 
-use std::sync::Arc;
-
 use crate::plan::{Value, written};
 use crate::scenario::{CollectionDefinition, Diagnostics, StrategyDefinition};
 
@@ -22,34 +20,29 @@ pub struct Instance<'s> {
 }
 
 /// Returns the collections of a strategy, those of a `for` one by one.
-pub fn expand<'s>(strategy: &'s StrategyDefinition, names: &Names, diagnostics: &mut Diagnostics) -> Vec<Instance<'s>> {
-    let mut instances = Vec::new();
-    for definition in &strategy.collections {
-        match &definition.series {
-            None => instances.push(Instance { definition, name: definition.name.value.clone(), names: None }),
-            Some(_) => instances.extend(series(definition, names, diagnostics).unwrap_or_default()),
-        }
-    }
-    instances
+pub fn expand<'s>(strategy: &'s StrategyDefinition, names: &Names, diagnostics: &Diagnostics) -> Vec<Instance<'s>> {
+    let instances = |definition: &'s CollectionDefinition| match &definition.series {
+        None => vec![Instance { definition, name: definition.name.value.clone(), names: None }],
+        Some(_) => series(definition, names, diagnostics).unwrap_or_default(),
+    };
+    strategy.collections.iter().flat_map(instances).collect()
 }
 
 fn series<'s>(
     definition: &'s CollectionDefinition,
     names: &Names,
-    diagnostics: &mut Diagnostics,
+    diagnostics: &Diagnostics,
 ) -> Option<Vec<Instance<'s>>> {
     let (name, list) = definition.series.as_ref()?;
     let elements: Vec<Value> = match parameter_value(list, names, diagnostics)?.elements() {
         Ok(elements) => elements.take(MOST_COLLECTIONS + 1).collect(),
         Err(message) => {
-            diagnostics.error(list.span, message, "for example `range(0, kinds)`, with a parameter");
-            return None;
+            return diagnostics.reject(list.span, message, "for example `range(0, kinds)`, with a parameter");
         }
     };
     if elements.len() > MOST_COLLECTIONS {
         let message = format!("more than {MOST_COLLECTIONS} collections");
-        diagnostics.error(list.span, message, "each is a file and has an index, another file: try fewer");
-        return None;
+        return diagnostics.reject(list.span, message, "each is a file and has an index, another file: try fewer");
     }
     let instance = |element: Value| {
         let text = match &element {
@@ -57,8 +50,7 @@ fn series<'s>(
             other => written(other),
         };
         let mut names = names.clone();
-        names.parameters.retain(|(other, _)| **other != *name.value);
-        names.parameters.push((Arc::from(name.value.as_str()), element));
+        names.set_parameter(&name.value, element);
         let name = definition.name.value.replace(&format!("<{}>", name.value), &text);
         Instance { definition, name, names: Some(names) }
     };

@@ -9,7 +9,7 @@ use super::parts::all;
 use super::scope::Names;
 
 /// Reads the `returns` of an operation.
-pub fn compile_shape(node: &Node, names: &Names, diagnostics: &mut Diagnostics) -> Option<Shape> {
+pub fn compile_shape(node: &Node, names: &Names, diagnostics: &Diagnostics) -> Option<Shape> {
     match &node.tree {
         Tree::Scalar(Scalar::Text(name)) if name == "value" => Some(Shape::Value),
         Tree::Scalar(Scalar::Text(name)) if name == "opaque" => Some(Shape::Opaque),
@@ -19,8 +19,8 @@ pub fn compile_shape(node: &Node, names: &Names, diagnostics: &mut Diagnostics) 
                 Some(Shape::Entity(fields.collect()))
             }
             None => {
-                let known = [names.entity_names(), vec!["value", "opaque"]].concat();
-                diagnostics.is_known("type", &Spanned::new(name.clone(), node.span), "", &known);
+                let known = names.entity_names().chain(["value", "opaque"]);
+                diagnostics.is_known("type", &Spanned::new(name.clone(), node.span), "", known);
                 None
             }
         },
@@ -37,13 +37,8 @@ pub fn compile_shape(node: &Node, names: &Names, diagnostics: &mut Diagnostics) 
             all(entries.iter().map(part)).map(Shape::Fields)
         }
         _ => {
-            let message = format!("expected a type, found {}", node.describe());
-            diagnostics.error(
-                node.span,
-                message,
-                "a type is an entity, value, opaque, [T], { set: T } or { field: T }",
-            );
-            None
+            let help = "a type is an entity, value, opaque, [T], { set: T } or { field: T }";
+            diagnostics.reject(node.span, format!("expected a type, found {}", node.describe()), help)
         }
     }
 }

@@ -3,32 +3,30 @@
 use std::collections::BTreeSet;
 
 use crate::plan::program::{most_writes, writes};
-use crate::plan::template::{DocumentPart, Key};
 use crate::plan::{
     Bulk, Caught, Command, Concerns, Expression, Implicit, Places, Program, ReplyShape, Retry, Skeleton, Step,
     Template, While,
 };
-use crate::scenario::{CatchKey, Diagnostics, Node, Scalar, Spanned, StepDefinition, StepKind, Tree};
+use crate::scenario::{CatchKey, Node, Spanned, StepDefinition, StepKind};
 
 use super::bulk;
 use super::crud::{CrudCompiler, reply_shape};
-use super::document::DocumentCompiler;
 use super::foreign::{check_command, check_pipeline};
 use super::lint::{collections_of, writes_elsewhere};
 use super::parts::all;
 use super::reply::check_condition;
 use super::resolve::{resolve, resolve_records};
 use super::scope::{Origin, Scope};
+use super::series::Instance;
 
 /// Compiles the steps of one operation, load or state.
 pub struct StepCompiler<'r, 'a> {
     /// The names known at the start: the arguments.
     pub scope: Scope<'a>,
     /// The collections that the strategy declares.
-    pub collections: &'r [String],
+    pub collections: &'r [Instance<'r>],
     /// What every command carries that is outside of transactions.
     pub concerns: &'r Concerns,
-    pub diagnostics: &'r mut Diagnostics,
     /// The slot of `reply`.
     reply: usize,
     /// Whether the present step is inside of a `transaction`.
@@ -40,16 +38,10 @@ pub struct StepCompiler<'r, 'a> {
 
 impl<'r, 'a> StepCompiler<'r, 'a> {
     /// A compiler for one program.
-    pub fn new(
-        mut scope: Scope<'a>,
-        collections: &'r [String],
-        concerns: &'r Concerns,
-        diagnostics: &'r mut Diagnostics,
-    ) -> StepCompiler<'r, 'a> {
+    pub fn new(mut scope: Scope<'a>, collections: &'r [Instance<'r>], concerns: &'r Concerns) -> StepCompiler<'r, 'a> {
         let reply = scope.assign("reply", Origin::Reply, None);
-        let used = Some(BTreeSet::new());
-        let places = Places::default();
-        StepCompiler { scope, collections, concerns, diagnostics, reply, in_transaction: false, used, places }
+        let (used, places) = (Some(BTreeSet::new()), Places::default());
+        StepCompiler { scope, collections, concerns, reply, in_transaction: false, used, places }
     }
 
     /// The program; `None` when there were problems. `returns` says whether a result is declared.
@@ -84,7 +76,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     }
 
     fn expression(&mut self, node: &Node) -> Option<Expression> {
-        resolve(node, &mut self.scope, self.diagnostics)
+        resolve(node, &mut self.scope)
     }
 
     fn step(&mut self, step: &StepDefinition) -> Option<Step> {
@@ -94,33 +86,26 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 self.use_collection(collection);
                 let pipelines = options.iter().filter(|(option, _)| option.value == "pipeline");
                 for (_, pipeline) in pipelines {
-                    check_pipeline(pipeline, self.diagnostics);
+                    check_pipeline(pipeline, self.scope.diagnostics);
                     collections_of(pipeline).iter().for_each(|named| self.use_collection(named));
                     if writes_elsewhere(pipeline) {
                         self.used = None;
                     }
                 }
-                let compiler = CrudCompiler {
-                    word: word.value,
-                    collection,
-                    options,
-                    scope: &mut self.scope,
-                    diagnostics: self.diagnostics,
-                };
-                let command = compiler.compile(concerns);
-                self.with_alias(command, alias.as_ref(), reply_shape(word.value))
+                let word = word.value;
+                let command = CrudCompiler { word, collection, options, scope: &mut self.scope }.compile(concerns);
+                self.with_alias(command, alias.as_ref(), reply_shape(word))
             }
             StepKind::BulkWrite(definition) => {
                 self.use_collection(&definition.collection);
-                let bulk = bulk::compile(definition, concerns, &mut self.scope, self.diagnostics);
+                let bulk = bulk::compile(definition, concerns, &mut self.scope);
                 let alias = self.set_reply(definition.alias.as_ref(), ReplyShape::Bulk);
                 Some(Step::Bulk(Box::new(Bulk { alias, ..bulk? })))
             }
             StepKind::Raw { command, alias } => {
-                check_command(command, self.diagnostics);
-                let command = DocumentCompiler { scope: &mut self.scope, diagnostics: self.diagnostics }
-                    .compile(command, false)
-                    .map(raw_command);
+                check_command(command, self.scope.diagnostics);
+                let template = self.scope.template(command, false);
+                let command = template.map(|template| raw_command(command, template));
                 self.used = None;
                 self.with_alias(command, alias.as_ref(), ReplyShape::Whole)
             }
@@ -133,13 +118,9 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             StepKind::ForEach { name, list, body } => self.for_each(name, list, body),
             StepKind::While { condition, max_iterations, body } => self.repeat(condition, *max_iterations, body),
             StepKind::Retry { errors, attempts, delay, body } => {
-                let body = self.steps(body);
-                Some(Step::Retry(Box::new(Retry {
-                    errors: errors.clone(),
-                    attempts: *attempts,
-                    delay: *delay,
-                    body: body?,
-                })))
+                let body = self.steps(body)?;
+                let (errors, attempts, delay) = (errors.clone(), *attempts, *delay);
+                Some(Step::Retry(Box::new(Retry { errors, attempts, delay, body })))
             }
             StepKind::Try { body, catches } => self.attempt(body, catches),
             StepKind::RetryIf(condition) => self.condition(condition, "retry_if").map(Step::RetryIf),
@@ -157,7 +138,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     /// An expression that is to be a bool.
     fn condition(&mut self, node: &Node, word: &str) -> Option<Expression> {
         let condition = self.expression(node)?;
-        check_condition(&condition, word, node.span, &self.scope, self.diagnostics);
+        check_condition(&condition, word, node.span, &self.scope);
         Some(condition)
     }
 
@@ -208,8 +189,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         if let Some(used) = &mut self.used {
             used.insert(collection.value.clone());
         }
-        let known: Vec<&str> = self.collections.iter().map(String::as_str).collect();
-        self.diagnostics.is_known("collection", collection, "", &known);
+        let known = self.collections.iter().map(|instance| instance.name.as_str());
+        self.scope.diagnostics.is_known("collection", collection, "", known);
     }
 
     fn with_alias(
@@ -241,20 +222,19 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         } else {
             return Some(self.scope.assign(&name.value, origin, entity));
         };
-        self.diagnostics.error(name.span, message, "choose another name");
-        None
+        self.scope.diagnostics.reject(name.span, message, "choose another name")
     }
 
     fn assignments(&mut self, assignments: &[(Spanned<String>, Node)]) -> Option<Step> {
         let assignments = all(assignments.iter().map(|(name, value)| {
-            let (value, entity) = resolve_records(value, &mut self.scope, self.diagnostics);
+            let (value, entity) = resolve_records(value, &mut self.scope);
             self.name(name, Origin::Let, entity).zip(value)
         }));
         assignments.map(Step::Let)
     }
 
     fn for_each(&mut self, name: &Spanned<String>, list: &Node, body: &[StepDefinition]) -> Option<Step> {
-        let (list, entity) = resolve_records(list, &mut self.scope, self.diagnostics);
+        let (list, entity) = resolve_records(list, &mut self.scope);
         let slot = self.name(name, Origin::Let, entity);
         // An iteration may see the variables of the previous one.
         self.scope.set_replies(&[]);
@@ -269,11 +249,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         let made = self.condition(condition, "while");
         let body = self.steps(body);
         self.scope.set_replies(&[]);
-        let label = match &condition.tree {
-            Tree::Scalar(Scalar::Text(text)) => format!("while {text}"),
-            Tree::Scalar(Scalar::Bool(always)) => format!("while {always}"),
-            _ => "while".to_owned(),
-        };
+        let label = condition.as_literal().map_or("while".to_owned(), |condition| format!("while {}", condition.value));
         Some(Step::While(Box::new(While { label, condition: made?, max_iterations, body: body? })))
     }
 }
@@ -283,18 +259,10 @@ fn returns(steps: &[StepDefinition]) -> bool {
     matches!(steps.last(), Some(last) if matches!(last.kind, StepKind::Return(_) | StepKind::Abort(_)))
 }
 
-fn raw_command(template: Template) -> Command {
+fn raw_command(written: &Node, template: Template) -> Command {
     /// Raw commands that change nothing.
     const READS: [&str; 7] = ["find", "aggregate", "count", "distinct", "getMore", "listIndexes", "ping"];
-    let name = match &template {
-        Template::Document(entries) => match entries.first() {
-            Some(DocumentPart::Field(Key::Fixed(name), _)) => name.to_string(),
-            _ => String::new(),
-        },
-        Template::Constant(command) => command.entries().first().map(|(name, _)| name.to_string()).unwrap_or_default(),
-        Template::Slot(_) | Template::Text(_) | Template::Array(_) => String::new(),
-    };
-    let reads = READS.contains(&name.as_str());
+    let name = written.as_mapping().and_then(<[_]>::first).map_or("", |(name, _)| name.value.as_str());
     Command {
         label: format!("command {name}").trim_end().to_owned(),
         document: Skeleton::new(template),
@@ -302,6 +270,6 @@ fn raw_command(template: Template) -> Command {
         reply: ReplyShape::Whole,
         alias: None,
         writes: true,
-        changes: !reads,
+        changes: !READS.contains(&name),
     }
 }

@@ -1,16 +1,15 @@
 //! Strategies as written to [`Arm`]s.
 
-use crate::plan::{Arm, Audit, Collection, Concerns, Expression, LoadOrder, Loop, LoopOver, Program, Template};
+use crate::plan::{Arm, Collection, Concerns, Expression, LoadOrder, Loop, LoopOver, Program, Template};
 use crate::scenario::{
     self, Diagnostics, Implementation, Node, Scalar, Scenario, Spanned, StepDefinition, StepKind, Tree,
 };
 
-use super::audit::{AuditCompiler, PAIRS};
-use super::document::DocumentCompiler;
+use super::audit::PAIRS;
 use super::foreign::check_collection;
 use super::inherit::line_of;
 use super::lint::{check_options, check_texts, check_wholes};
-use super::operation::argument_scope;
+use super::operation::step_scope;
 use super::parts::{all, optional};
 use super::resolve::resolve_records;
 use super::scope::{Names, Origin, Scope};
@@ -27,15 +26,14 @@ pub struct StrategyCompiler<'r> {
     /// The collections, each with its name; see [`expand`](super::series::expand).
     pub collections: &'r [Instance<'r>],
     pub concerns: &'r Concerns,
-    pub diagnostics: &'r mut Diagnostics,
+    pub diagnostics: &'r Diagnostics,
 }
 
 impl StrategyCompiler<'_> {
     /// The strategy, resolved; `None` when there were problems.
-    pub fn compile(mut self) -> Option<Arm> {
+    pub fn compile(&self) -> Option<Arm> {
         let collections = all(self.collections.iter().map(|instance| self.instance(instance)));
-        let load = self.strategy.load.as_ref();
-        let load = load.map(|steps| self.program(Scope::new(self.names, "load"), steps, false));
+        let load = self.strategy.load.as_ref().map(|steps| self.program(self.scope("load"), steps, false));
         let operations = self.operations();
         let state = self.states();
         let audits = self.audits();
@@ -54,20 +52,18 @@ impl StrategyCompiler<'_> {
         })
     }
 
-    /// The collections that steps may use.
-    fn declared(&self) -> Vec<String> {
-        self.collections.iter().map(|collection| collection.name.clone()).collect()
+    pub(super) fn scope(&self, label: impl Into<String>) -> Scope<'_> {
+        Scope::new(self.names, self.diagnostics, label)
     }
 
-    fn program(&mut self, scope: Scope, steps: &[StepDefinition], returns: bool) -> Option<Program> {
-        StepCompiler::new(scope, &self.declared(), self.concerns, self.diagnostics).compile(steps, returns)
+    pub(super) fn program(&self, scope: Scope, steps: &[StepDefinition], returns: bool) -> Option<Program> {
+        StepCompiler::new(scope, self.collections, self.concerns).compile(steps, returns)
     }
 
-    fn operations(&mut self) -> Option<Vec<Program>> {
-        let known: Vec<&str> = self.names.operations.iter().map(String::as_str).collect();
+    fn operations(&self) -> Option<Vec<Program>> {
         let named = self.strategy.operations.iter().map(|implementation| &implementation.name);
         for name in named.chain(&self.strategy.unsafe_with) {
-            self.diagnostics.is_known("operation", name, "", &known);
+            self.diagnostics.is_known("operation", name, "", self.names.operation_names());
         }
         all(self.scenario.operations.iter().map(|operation| {
             let name = &operation.name.value;
@@ -79,37 +75,16 @@ impl StrategyCompiler<'_> {
                 let strategy = &self.strategy.name;
                 let message = format!("missing operation `{name}` in strategy `{}`", strategy.value);
                 let help = format!("add `{name}:` with its steps under `operations`");
-                self.diagnostics.error(strategy.span, message, help);
-                return None;
+                return self.diagnostics.reject(strategy.span, message, help);
             };
-            let mut scope = argument_scope(operation, self.names);
-            scope.relabel(format!("{name}.steps"));
+            let scope = step_scope(operation, self.names, self.diagnostics);
             self.program(scope, &implementation.steps, operation.returns.is_some())
         }))
     }
 
-    fn audits(&mut self) -> Option<Vec<Audit>> {
-        let mut compiler = AuditCompiler {
-            names: self.names,
-            collections: &self.declared(),
-            concerns: self.concerns,
-            diagnostics: self.diagnostics,
-        };
-        let line = line_of(self.strategy, &self.scenario.strategies);
-        let audits = self.scenario.audits.iter().filter_map(|audit| Some((audit, audit.steps(&line)?)));
-        let audits: Vec<_> = audits.collect();
-        let tolerates = &self.strategy.tolerates;
-        compiler.check_tolerated(tolerates, &audits.iter().map(|(audit, _)| *audit).collect::<Vec<_>>());
-        all(audits.into_iter().map(|(audit, steps)| {
-            let is_tolerated = tolerates.iter().any(|name| name.value == audit.name.value);
-            Some(Audit { is_tolerated, ..compiler.compile(audit, steps)? })
-        }))
-    }
-
-    fn states(&mut self) -> Option<Vec<Program>> {
-        let known = self.names.entity_names();
+    fn states(&self) -> Option<Vec<Program>> {
         for implementation in &self.strategy.state {
-            self.diagnostics.is_known("entity", &implementation.name, "", &known);
+            self.diagnostics.is_known("entity", &implementation.name, "", self.names.entity_names());
         }
         all(self.scenario.entities.iter().map(|entity| {
             let name = &entity.name.value;
@@ -118,11 +93,11 @@ impl StrategyCompiler<'_> {
                 self.report_missing_state(name);
                 return None;
             };
-            self.program(Scope::new(self.names, "state"), &steps, true)
+            self.program(self.scope("state"), &steps, true)
         }))
     }
 
-    fn report_missing_state(&mut self, entity: &str) {
+    fn report_missing_state(&self, entity: &str) {
         let mut each = self.strategy.collections.iter().filter_map(entity_of_each);
         // An unknown entity is reported already.
         if each.all(|name| self.names.entity(name).is_some()) {
@@ -150,49 +125,42 @@ impl StrategyCompiler<'_> {
     }
 
     /// Compiles a collection with the names that it may use.
-    fn instance(&mut self, instance: &Instance<'_>) -> Option<Collection> {
+    fn instance(&self, instance: &Instance<'_>) -> Option<Collection> {
         let names = instance.names.as_ref().unwrap_or(self.names);
-        let collection =
-            StrategyCompiler { names, diagnostics: &mut *self.diagnostics, ..*self }.collection(instance.definition)?;
+        let collection = StrategyCompiler { names, ..*self }.collection(instance.definition)?;
         Some(Collection { name: instance.name.clone(), ..collection })
     }
 
-    fn collection(&mut self, collection: &scenario::CollectionDefinition) -> Option<Collection> {
+    fn collection(&self, collection: &scenario::CollectionDefinition) -> Option<Collection> {
         check_collection(&collection.name.value, collection.name.span, self.diagnostics);
-        let mut scope = Scope::new(self.names, format!("{}.each", collection.name.value));
+        let mut scope = self.scope(format!("{}.each", collection.name.value));
         let loops = collection.each.as_ref().map(|each| self.loops(each, &mut scope));
         if let Some(document) = &collection.document {
-            check_texts(document, &scope, self.diagnostics);
+            check_texts(document, &scope);
             let loops = loops.iter().flatten().flatten();
             let wholes: Vec<&str> = loops
                 .filter(|each| matches!(each.over, LoopOver::Entity(_)))
                 .filter_map(|each| Some(scope.in_slot(each.slot)?.name.as_str()))
                 .collect();
-            check_wholes(document, &wholes, &scope, self.diagnostics);
+            check_wholes(document, &wholes, &scope);
         }
         let load_order = self.load_order(collection, loops.as_ref());
         let document = match (&collection.document, &collection.each) {
-            (Some(document), _) => {
-                DocumentCompiler { scope: &mut scope, diagnostics: self.diagnostics }.compile(document, false)
-            }
+            (Some(document), _) => scope.template(document, false),
             (None, Some(each)) => match each.as_text() {
-                Some(name) => {
-                    let mut compiler = DocumentCompiler { scope: &mut scope, diagnostics: &mut Diagnostics::new() };
-                    compiler.text(&format!("<{name}>"), each.span, false)
-                }
+                // An unknown entity is reported already.
+                Some(name) if self.names.entity(name).is_none() => None,
+                Some(name) => scope.text(&format!("<{name}>"), each.span, false),
                 None => {
                     let help = "add a `document` that uses the names of `each`";
-                    self.diagnostics.error(each.span, "missing key `document`: `each` has several names", help);
-                    None
+                    self.diagnostics.reject(each.span, "missing key `document`: `each` has several names", help)
                 }
             },
             (None, None) => Some(Template::Document(Vec::new())),
         };
-        let mut plain = |node: &Node, place: &str| {
-            let mut scope = Scope::new(self.names, place);
-            let compiled =
-                DocumentCompiler { scope: &mut scope, diagnostics: self.diagnostics }.compile(node, false)?;
-            Some((compiled, scope.slots()))
+        let plain = |node: &Node, place: &str| {
+            let mut scope = self.scope(place);
+            Some((scope.template(node, false)?, scope.slots()))
         };
         let indexes = collection.indexes.as_ref().map(|indexes| plain(indexes, "indexes"));
         let options = collection.options.as_ref().map(|options| plain(options, "options"));
@@ -213,48 +181,39 @@ impl StrategyCompiler<'_> {
         })
     }
 
-    fn loops(&mut self, each: &Node, scope: &mut Scope) -> Option<Vec<Loop>> {
+    fn loops(&self, each: &Node, scope: &mut Scope) -> Option<Vec<Loop>> {
         match &each.tree {
             Tree::Scalar(Scalar::Text(name)) => {
                 let written = Spanned::new(name.clone(), each.span);
-                self.diagnostics.is_known("entity", &written, "", &self.names.entity_names());
+                self.diagnostics.is_known("entity", &written, "", self.names.entity_names());
                 let entity = self.names.entity(name)?;
                 let slot = scope.assign(name, Origin::Argument, Some(entity));
                 Some(vec![Loop { slot, over: LoopOver::Entity(entity) }])
             }
-            Tree::Mapping(entries) => all(entries.iter().map(|(name, list)| self.one_loop(name, list, scope))),
+            Tree::Mapping(entries) => all(entries.iter().map(|(name, list)| one_loop(name, list, scope))),
             Tree::Scalar(_) | Tree::List(_) => {
                 let message = format!("expected an entity or names with lists, found {}", each.describe());
                 let help = "for example `each: post` or `each: { post: all(post), part: chunks(post.parts, 10) }`";
-                self.diagnostics.error(each.span, message, help);
-                None
+                self.diagnostics.reject(each.span, message, help)
             }
         }
     }
 
     /// The order of the documents; `loops` are those of `each`, if they could be compiled.
-    fn load_order(
-        &mut self,
-        collection: &scenario::CollectionDefinition,
-        loops: Option<&Option<Vec<Loop>>>,
-    ) -> LoadOrder {
-        let loops = match loops {
+    fn load_order(&self, collection: &scenario::CollectionDefinition, loops: Option<&Option<Vec<Loop>>>) -> LoadOrder {
+        let has_children = match loops {
             Some(None) => return LoadOrder::Grouped,
-            Some(Some(loops)) => loops.as_slice(),
-            None => &[],
+            Some(Some(loops)) => self.runs_over_children(loops),
+            None => false,
         };
-        let has_children = self.runs_over_children(loops);
-        match &collection.load_order {
-            Some(order) if !has_children => {
-                let message = "`load_order` needs an `each` over the children of an entity";
-                let help = "remove it: other documents are loaded in the order of their records";
-                self.diagnostics.error(order.span, message, help);
-                LoadOrder::Grouped
-            }
-            Some(order) if order.value == "grouped" => LoadOrder::Grouped,
-            _ if has_children => LoadOrder::Interleaved,
-            _ => LoadOrder::Grouped,
+        let order = collection.load_order.as_ref();
+        if let Some(order) = order.filter(|_| !has_children) {
+            let message = "`load_order` needs an `each` over the children of an entity";
+            let help = "remove it: other documents are loaded in the order of their records";
+            self.diagnostics.error(order.span, message, help);
         }
+        let is_grouped = !has_children || order.is_some_and(|order| order.value == "grouped");
+        if is_grouped { LoadOrder::Grouped } else { LoadOrder::Interleaved }
     }
 
     fn runs_over_children(&self, loops: &[Loop]) -> bool {
@@ -267,16 +226,16 @@ impl StrategyCompiler<'_> {
             _ => false,
         }
     }
+}
 
-    fn one_loop(&mut self, name: &Spanned<String>, list: &Node, scope: &mut Scope) -> Option<Loop> {
-        let (list, entity) = resolve_records(list, scope, self.diagnostics);
-        let slot = scope.assign(&name.value, Origin::Argument, entity);
-        let over = match list? {
-            Expression::Generate(call) if call.generator.name == "all" => LoopOver::Entity(call.entity()?),
-            list => LoopOver::List(list),
-        };
-        Some(Loop { slot, over })
-    }
+fn one_loop(name: &Spanned<String>, list: &Node, scope: &mut Scope) -> Option<Loop> {
+    let (list, entity) = resolve_records(list, scope);
+    let slot = scope.assign(&name.value, Origin::Argument, entity);
+    let over = match list? {
+        Expression::Generate(call) if call.generator.name == "all" => LoopOver::Entity(call.entity()?),
+        list => LoopOver::List(list),
+    };
+    Some(Loop { slot, over })
 }
 
 /// The entity that `each` names.

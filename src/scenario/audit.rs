@@ -14,7 +14,7 @@ pub struct AuditDefinition {
     /// `expect`: CEL, the expected number of rows, by default 0.
     pub expect: Option<Node>,
     /// `live: true`: also counted while calls run.
-    pub is_live: Option<Spanned<bool>>,
+    pub is_live: bool,
     /// Which strategies have which command that counts.
     pub rules: Vec<AuditRule>,
 }

@@ -39,35 +39,30 @@ pub enum CommandWord {
 
 impl CommandWord {
     /// The commands that may be requests of a `bulkWrite`.
-    pub const REQUESTS: [CommandWord; 6] = [
-        CommandWord::InsertOne,
-        CommandWord::UpdateOne,
-        CommandWord::UpdateMany,
-        CommandWord::ReplaceOne,
-        CommandWord::DeleteOne,
-        CommandWord::DeleteMany,
-    ];
+    pub const REQUESTS: [CommandWord; 6] = {
+        use CommandWord::*;
+        [InsertOne, UpdateOne, UpdateMany, ReplaceOne, DeleteOne, DeleteMany]
+    };
 
     /// Returns the command of this name.
     pub fn named(name: &str) -> Option<CommandWord> {
         COMMANDS.iter().find(|(_, keys)| keys[0].name == name).map(|(word, _)| *word)
     }
 
+    /// Returns its keys, of which the first is its name.
+    pub(super) fn keys(self) -> Keys {
+        COMMANDS[self as usize].1
+    }
+
     /// Returns the name in scenarios and in the MongoDB CRUD specification.
     pub fn name(self) -> &'static str {
-        COMMANDS[self as usize].1[0].name
+        self.keys()[0].name
     }
 
     /// Whether the command changes data.
     pub fn writes(self) -> bool {
-        !matches!(
-            self,
-            CommandWord::FindOne
-                | CommandWord::Find
-                | CommandWord::Aggregate
-                | CommandWord::CountDocuments
-                | CommandWord::Distinct
-        )
+        use CommandWord::*;
+        !matches!(self, FindOne | Find | Aggregate | CountDocuments | Distinct)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Problems of a scenario with their place and a fix, reported all at once.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
@@ -46,68 +47,55 @@ pub struct Diagnostic {
     pub also: Option<(Span, String)>,
     /// How to fix it.
     pub help: Option<String>,
-    /// The places that use the fragment in which it is; none outside of fragments.
-    pub uses: BTreeSet<Span>,
 }
 
 impl Diagnostic {
     /// A problem that keeps the scenario from running.
     pub fn error(span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::of(Severity::Error, span, message.into())
+        let (severity, message) = (Severity::Error, message.into());
+        Diagnostic { severity, message, span, label: String::new(), also: None, help: None }
     }
 
     /// A problem that does not keep the scenario from running.
     pub fn warning(span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::of(Severity::Warning, span, message.into())
-    }
-
-    fn of(severity: Severity, span: Span, message: String) -> Diagnostic {
-        let uses = span.use_place().into_iter().collect();
-        let span = Span::new(span.start, span.end);
-        Diagnostic { severity, message, span, label: String::new(), also: None, help: None, uses }
-    }
-
-    /// Whether both say the same about the same text, be it in another use of its fragment.
-    fn is_again(&self, other: &Diagnostic) -> bool {
-        self.span == other.span
-            && self.severity == other.severity
-            && (&self.message, &self.label, &self.also, &self.help)
-                == (&other.message, &other.label, &other.also, &other.help)
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, message) }
     }
 
     /// Adds the problem to the others of its scenario.
-    pub fn add_to(self, diagnostics: &mut Diagnostics) {
+    pub fn add_to(self, diagnostics: &Diagnostics) {
         diagnostics.push(self);
     }
 
     /// Sets the text under the span.
     #[must_use]
-    pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
-        self.label = label.into();
-        self
+    pub fn label(self, label: impl Into<String>) -> Diagnostic {
+        Diagnostic { label: label.into(), ..self }
     }
 
     /// Sets a second span with its label.
     #[must_use]
-    pub fn also(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
-        self.also = Some((span, label.into()));
-        self
+    pub fn also(self, span: Span, label: impl Into<String>) -> Diagnostic {
+        Diagnostic { also: Some((span, label.into())), ..self }
     }
 
     /// Sets the fix.
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
-        self.help = Some(help.into());
-        self
+    pub fn help(self, help: impl Into<String>) -> Diagnostic {
+        Diagnostic { help: Some(help.into()), ..self }
     }
 }
 
-/// All problems of one scenario, in the order found; shown in the order of the text.
+/// All problems of one scenario, in the order found; shown in the order of the text. Everything that reads the scenario
+/// adds to them through a shared reference.
 #[derive(Debug, Clone, Default)]
-pub struct Diagnostics {
-    found: Vec<Diagnostic>,
-    /// The errors and the warnings that are not kept.
-    more: (usize, usize),
+pub struct Diagnostics(RefCell<Found>);
+
+#[derive(Debug, Clone, Default)]
+struct Found {
+    /// Each with the places that use the fragment in which it is; none outside of fragments.
+    kept: Vec<(Diagnostic, BTreeSet<Span>)>,
+    /// The numbers of errors and of warnings that are not kept.
+    more: [usize; 2],
     /// The spans of all problems, so that only a second one at a place needs a search.
     places: HashSet<Span>,
     /// The offsets of the errors, for the same reason.
@@ -124,66 +112,87 @@ impl Diagnostics {
 
     /// Adds a problem. One mistake is reported once: an error replaces a warning about the same text, and what is found
     /// again, in another strategy, mix, or use of a fragment, only adds its use.
-    pub fn push(&mut self, mut diagnostic: Diagnostic) {
+    pub fn push(&self, mut diagnostic: Diagnostic) {
         shorten(&mut diagnostic.message);
         diagnostic.help.iter_mut().for_each(shorten);
-        if self.is_closed(diagnostic.span) || self.is_again(&diagnostic) {
+        let used_at = diagnostic.span.use_place();
+        let span = Span::new(diagnostic.span.start, diagnostic.span.end);
+        diagnostic.span = span;
+        let found = &mut *self.0.borrow_mut();
+        if found.closed.range(..=span.start).next_back().is_some_and(|(_, end)| span.end <= *end) {
             return;
         }
-        if self.found.len() == MAX_KEPT {
-            let more = if diagnostic.severity == Severity::Error { &mut self.more.0 } else { &mut self.more.1 };
-            *more += 1;
+        let is_first = !found.places.contains(&span);
+        if !is_first && let Some((_, uses)) = found.kept.iter_mut().find(|(known, _)| *known == diagnostic) {
+            return uses.extend(used_at);
+        }
+        if found.kept.len() == MAX_KEPT {
+            found.more[diagnostic.severity as usize] += 1;
             return;
         }
-        let is_first = self.places.insert(diagnostic.span);
+        found.places.insert(span);
         let is_error = diagnostic.severity == Severity::Error;
         if is_error {
-            self.errors_at.insert(diagnostic.span.start);
+            found.errors_at.insert(span.start);
+            found.kept.retain(|(other, _)| is_first || other.severity == Severity::Error || other.span != span);
         }
-        if !is_first && is_error {
-            self.found.retain(|other| other.severity == Severity::Error || other.span != diagnostic.span);
+        let is_known = |(known, _): &(Diagnostic, _)| known.severity == Severity::Error && known.span == span;
+        if is_first || is_error || !found.kept.iter().any(is_known) {
+            found.kept.push((diagnostic, used_at.into_iter().collect()));
         }
-        let is_known = |known: &Diagnostic| known.severity == Severity::Error && known.span == diagnostic.span;
-        if is_first || is_error || !self.found.iter().any(is_known) {
-            self.found.push(diagnostic);
-        }
-    }
-
-    /// Whether the problem was found before; if so, adds its uses.
-    fn is_again(&mut self, diagnostic: &Diagnostic) -> bool {
-        if !self.places.contains(&diagnostic.span) {
-            return false;
-        }
-        let known = self.found.iter_mut().find(|known| known.is_again(diagnostic));
-        known.map(|known| known.uses.extend(&diagnostic.uses)).is_some()
     }
 
     /// Ignores problems of the text at `span` from now on, because they would follow from one that is reported.
-    pub(super) fn close(&mut self, span: Span) {
-        self.closed.insert(span.start, span.end);
-    }
-
-    fn is_closed(&self, span: Span) -> bool {
-        self.closed.range(..=span.start).next_back().is_some_and(|(_, end)| span.end <= *end)
+    pub(super) fn close(&self, span: Span) {
+        self.0.borrow_mut().closed.insert(span.start, span.end);
     }
 
     /// Adds an error with its fix.
-    pub fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+    pub fn error(&self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         self.push(Diagnostic::error(span, message).help(help));
     }
 
+    /// Adds an error with the text under its place and its fix.
+    pub(crate) fn labelled(
+        &self,
+        span: Span,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Diagnostic::error(span, message).label(label).help(help));
+    }
+
+    /// Adds an error with its fix, in place of the part that has it.
+    pub(crate) fn reject<T>(&self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<T> {
+        self.error(span, message, help);
+        None
+    }
+
+    /// Adds a warning with its fix.
+    pub(crate) fn warn(&self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.push(Diagnostic::warning(span, message).help(help));
+    }
+
     /// Whether `name` is one of the `known` names of things of one `kind`; reports it otherwise. `place` ends the message.
-    pub(crate) fn is_known(&mut self, kind: &str, name: &Spanned<String>, place: &str, known: &[&str]) -> bool {
+    pub(crate) fn is_known<'k>(
+        &self,
+        kind: &str,
+        name: &Spanned<String>,
+        place: &str,
+        known: impl IntoIterator<Item = &'k str>,
+    ) -> bool {
+        let known: Vec<&str> = known.into_iter().collect();
         let is_known = known.contains(&name.value.as_str());
         if !is_known {
-            self.error(name.span, format!("unknown {kind} `{}`{place}", name.value), nearest(&name.value, known));
+            self.error(name.span, format!("unknown {kind} `{}`{place}", name.value), nearest(&name.value, &known));
         }
         is_known
     }
 
     /// Whether there is neither an error nor a warning.
     pub fn is_empty(&self) -> bool {
-        self.found.is_empty()
+        self.0.borrow().kept.is_empty()
     }
 
     /// The number of errors.
@@ -197,8 +206,8 @@ impl Diagnostics {
     }
 
     fn count(&self, severity: Severity) -> usize {
-        let more = if severity == Severity::Error { self.more.0 } else { self.more.1 };
-        self.found.iter().filter(|diagnostic| diagnostic.severity == severity).count() + more
+        let found = self.0.borrow();
+        found.kept.iter().filter(|(known, _)| known.severity == severity).count() + found.more[severity as usize]
     }
 
     /// Whether the scenario cannot run.
@@ -208,25 +217,28 @@ impl Diagnostics {
 
     /// Whether an error starts within `span`.
     pub(crate) fn has_error_within(&self, span: Span) -> bool {
-        self.errors_at.range(span.start..span.end.max(span.start)).next().is_some()
+        self.0.borrow().errors_at.range(span.start..span.end.max(span.start)).next().is_some()
     }
 
     /// The problems in the order of their places; at one place in the order found. At most the first 1,000 found.
-    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
-        let mut sorted: Vec<&Diagnostic> = self.found.iter().collect();
-        sorted.sort_by_key(|diagnostic| diagnostic.span.start);
-        sorted.into_iter()
+    pub fn iter(&self) -> impl Iterator<Item = Diagnostic> {
+        self.sorted().into_iter().map(|(diagnostic, _)| diagnostic)
+    }
+
+    fn sorted(&self) -> Vec<(Diagnostic, BTreeSet<Span>)> {
+        let mut sorted = self.0.borrow().kept.clone();
+        sorted.sort_by_key(|(diagnostic, _)| diagnostic.span.start);
+        sorted
     }
 
     /// Counts them in one line: `5 problems in blog.yaml`, or `1 warning in blog.yaml` without errors.
     pub fn summary(&self, source: &Source) -> String {
-        let (errors, warnings) = (self.errors(), self.warnings());
         let counted = |number: usize, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
-        let what = match (errors, warnings) {
+        let what = match (self.errors(), self.warnings()) {
             (0, 0) => "no problems".to_owned(),
-            (0, _) => counted(warnings, "warning"),
-            (_, 0) => counted(errors, "problem"),
-            _ => format!("{} and {}", counted(errors, "problem"), counted(warnings, "warning")),
+            (0, warnings) => counted(warnings, "warning"),
+            (errors, 0) => counted(errors, "problem"),
+            (errors, warnings) => format!("{} and {}", counted(errors, "problem"), counted(warnings, "warning")),
         };
         format!("{what} in {}", source.path)
     }
@@ -238,27 +250,24 @@ impl Diagnostics {
     pub fn render(&self, source: &Source, colour: bool) -> String {
         let renderer = if colour { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
         let mut text = String::new();
-        let newlines: Vec<usize> = source.text.match_indices('\n').map(|(at, _)| at).collect();
-        for diagnostic in self.iter().take(MAX_SHOWN) {
-            text.push_str(&renderer.render(&[group(diagnostic, source, &newlines)]));
+        for (diagnostic, uses) in self.sorted().iter().take(MAX_SHOWN) {
+            text.push_str(&renderer.render(&[group(diagnostic, uses, source)]));
             text.push_str("\n\n");
         }
         let all = self.errors() + self.warnings();
         if all > MAX_SHOWN {
             text.push_str(&format!("... and {} more\n\n", all - MAX_SHOWN));
         }
-        text.push_str(&self.summary(source));
-        text.push('\n');
-        text
+        text + &self.summary(source) + "\n"
     }
 }
 
 /// The rendering of one problem. The snippet contains only its lines: with the whole text, many problems would take
 /// quadratic time.
-fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source, newlines: &[usize]) -> Group<'a> {
+fn group<'a>(diagnostic: &'a Diagnostic, uses: &BTreeSet<Span>, source: &'a Source) -> Group<'a> {
     let text = &*source.text;
     let primary = within_one_line(text, diagnostic.span);
-    let also = diagnostic.also.clone().or_else(|| place_of_use(&diagnostic.uses));
+    let also = diagnostic.also.clone().or_else(|| place_of_use(uses));
     let also = also.map(|(span, label)| (within_one_line(text, span), label));
     let first = also.as_ref().map_or(primary.start, |(range, _)| range.start.min(primary.start));
     let last = also.as_ref().map_or(primary.end, |(range, _)| range.end.max(primary.end));
@@ -268,7 +277,7 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source, newlines: &[usize])
 
     let mut snippet = Snippet::source(&text[start..end])
         .path(&*source.path)
-        .line_start(newlines.partition_point(|newline| *newline < start) + 1)
+        .line_start(text[..start].matches('\n').count() + 1)
         .annotation(AnnotationKind::Primary.span(moved(primary)).label(&*diagnostic.label));
     if let Some((range, label)) = also {
         snippet = snippet.annotation(AnnotationKind::Context.span(moved(range)).label(label));
@@ -277,11 +286,8 @@ fn group<'a>(diagnostic: &'a Diagnostic, source: &'a Source, newlines: &[usize])
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let group = level.primary_title(&*diagnostic.message).element(snippet);
-    match &diagnostic.help {
-        Some(help) => group.element(Level::HELP.message(help.as_str())),
-        None => group,
-    }
+    let help = diagnostic.help.as_ref().map(|help| Level::HELP.message(help.as_str()));
+    level.primary_title(&*diagnostic.message).element(snippet).elements(help)
 }
 
 /// Where a fragment is used, with a label.
@@ -339,22 +345,13 @@ pub(crate) fn suggest<'a>(unknown: &str, candidates: impl IntoIterator<Item = &'
         return None;
     }
     let limit = (plain_unknown.chars().count() / 3).max(1);
-    let mut nearest: Option<(usize, &str)> = None;
-    for candidate in candidates {
-        if candidate.len() > MAX_NAME {
-            continue;
-        }
+    let near = candidates.into_iter().filter(|candidate| candidate.len() <= MAX_NAME).filter_map(|candidate| {
         let other = plain(candidate);
-        let mut distance = strsim::osa_distance(&plain_unknown, &other);
-        if distance > limit && plain_unknown.len() >= 3 && other.starts_with(&plain_unknown) {
-            distance = limit;
-        }
-        let is_near = distance <= limit && distance < other.chars().count();
-        if is_near && nearest.is_none_or(|(best, _)| distance < best) {
-            nearest = Some((distance, candidate));
-        }
-    }
-    nearest.map(|(_, candidate)| candidate)
+        let is_prefix = plain_unknown.len() >= 3 && other.starts_with(&plain_unknown);
+        let distance = strsim::osa_distance(&plain_unknown, &other).min(if is_prefix { limit } else { usize::MAX });
+        (distance <= limit && distance < other.chars().count()).then_some((distance, candidate))
+    });
+    near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
 /// The help for an unknown name: the nearest known one, else all of them.
@@ -389,7 +386,7 @@ mod tests {
     fn renders_in_the_order_of_the_text() {
         let text = "name: blog\ntitel: Comments\nabout: off\n";
         let source = Source::new("blog.yaml", text);
-        let mut diagnostics = Diagnostics::new();
+        let diagnostics = Diagnostics::new();
         diagnostics.push(Diagnostic::warning(place(text, "off"), "`off` is text here").help("quote it"));
         diagnostics.push(
             Diagnostic::error(place(text, "titel"), "unknown key `titel`")
@@ -421,7 +418,7 @@ mod tests {
     fn shows_both_places_and_folds_the_lines_between() {
         let text = "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\ng: 7\nä: 8\na: 9\n";
         let source = Source::new("twice.yaml", text);
-        let mut diagnostics = Diagnostics::new();
+        let diagnostics = Diagnostics::new();
         let second = text.rfind('a').unwrap();
         diagnostics.push(
             Diagnostic::error(Span::new(second, second + 1), "duplicate key `a`")
@@ -444,11 +441,11 @@ mod tests {
 
     #[test]
     fn an_error_replaces_the_warning_about_the_same_text() {
-        let mut diagnostics = Diagnostics::new();
+        let diagnostics = Diagnostics::new();
         diagnostics.push(Diagnostic::warning(Span::new(2, 5), "text"));
         diagnostics.push(Diagnostic::warning(Span::new(6, 7), "other"));
         diagnostics.push(Diagnostic::error(Span::new(2, 5), "wrong"));
-        let messages: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+        let messages: Vec<String> = diagnostics.iter().map(|diagnostic| diagnostic.message).collect();
         assert_eq!(messages, ["wrong", "other"]);
         assert_eq!((diagnostics.errors(), diagnostics.warnings()), (1, 1));
     }
@@ -456,7 +453,7 @@ mod tests {
     #[test]
     fn spans_outside_the_text_or_inside_a_character_are_shown() {
         let source = Source::new("odd.yaml", "ä: 1");
-        let mut diagnostics = Diagnostics::new();
+        let diagnostics = Diagnostics::new();
         diagnostics.push(Diagnostic::error(Span::new(1, 2), "inside"));
         diagnostics.push(Diagnostic::error(Span::new(90, 99), "beyond"));
         let text = diagnostics.render(&source, false);
@@ -469,7 +466,7 @@ mod tests {
     #[test]
     fn colour_does_not_change_the_text() {
         let source = Source::new("x.yaml", "a: 1\n");
-        let mut diagnostics = Diagnostics::new();
+        let diagnostics = Diagnostics::new();
         diagnostics.push(Diagnostic::error(Span::new(0, 1), "wrong").help("right it"));
         let coloured = diagnostics.render(&source, true);
         assert!(coloured.contains("\u{1b}["));
@@ -479,7 +476,7 @@ mod tests {
     #[test]
     fn counts_problems_beyond_a_hundred() {
         let source = Source::new("x.yaml", "a: 1\n");
-        let mut diagnostics = Diagnostics::new();
+        let diagnostics = Diagnostics::new();
         (0..103).for_each(|n| diagnostics.push(Diagnostic::error(Span::new(0, 1), format!("wrong {n}"))));
         let text = diagnostics.render(&source, false);
         assert_eq!(text.matches("error: wrong").count(), 100);
@@ -489,7 +486,7 @@ mod tests {
     #[test]
     fn summary_counts_problems_and_warnings_apart() {
         let source = Source::new("x.yaml", "a: 1\n");
-        let mut diagnostics = Diagnostics::new();
+        let diagnostics = Diagnostics::new();
         assert_eq!(diagnostics.summary(&source), "no problems in x.yaml");
         diagnostics.push(Diagnostic::warning(Span::new(0, 1), "w"));
         assert_eq!(diagnostics.summary(&source), "1 warning in x.yaml");

@@ -11,10 +11,7 @@ pub(super) struct KeyDefinition {
     pub(super) takes: Takes,
     pub(super) is_required: bool,
     /// The value that a key without one has, after "by default"; empty where nothing takes its place.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the schema and the tables of the format, which tests compare, have it")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "the generated schema and tables have it"))]
     pub(super) default: &'static str,
     /// A valid value.
     example: &'static str,
@@ -97,9 +94,8 @@ impl Takes {
             Takes::Text => (node.as_text().is_some(), "text"),
             Takes::Boolean => (matches!(node.tree, Tree::Scalar(Scalar::Bool(_))), "`true` or `false`"),
             Takes::OneOf(words) => {
-                let words: Vec<String> = words.iter().map(|word| super::quote(word)).collect();
-                let fits = node.as_text().is_some_and(|text| words.contains(&super::quote(text)));
-                return (!fits).then(|| words.join(" or "));
+                let fits = node.as_text().is_some_and(|text| words.contains(&text));
+                return (!fits).then(|| words.iter().map(|word| super::quote(word)).collect::<Vec<_>>().join(" or "));
             }
             Takes::Integer(low, high) => match node.tree {
                 Tree::Scalar(Scalar::Int(value)) => {
@@ -155,8 +151,9 @@ impl KeyDefinition {
         KeyDefinition { example, ..self }
     }
 
-    pub(super) const fn default(self, default: &'static str) -> KeyDefinition {
-        KeyDefinition { default, ..self }
+    /// Sets the value without the key, and another valid one.
+    pub(super) const fn default(self, default: &'static str, example: &'static str) -> KeyDefinition {
+        KeyDefinition { default, example, ..self }
     }
 
     /// Returns a valid entry, for diagnostics and editors.
@@ -196,8 +193,7 @@ pub(super) const SCENARIO: Keys = &[
         .example("embed or reference"),
     optional("sources", Takes::Texts, "where the question comes from").example("[\"MongoDB manual, Data Modeling\"]"),
     optional("clock", Takes::One("clock"), "the instants that `clock()` gives")
-        .default("one second apart from 2024 on")
-        .example("{ first_call: now, step: 10 }"),
+        .default("one second apart from 2024 on", "{ first_call: now, step: 10 }"),
     optional("parameters", Takes::Expressions("a parameter"), "numbers and texts for the rest of the scenario")
         .example("{ posts: 200 }"),
     required("entities", Takes::Named("entity"), "the logical data, whatever the schema")
@@ -222,11 +218,9 @@ pub(super) const SCENARIO: Keys = &[
 
 pub(super) const CLOCK: Keys = &[
     optional("first_call", Takes::OneOf(&["now"]), "the instant of the first call: that of the command's start")
-        .default("that after the records from 2024 on")
-        .example("now"),
+        .default("that after the records from 2024 on", "now"),
     optional("step", Takes::Integer(1, 86_400_000), "milliseconds between records and between calls")
-        .default("`1000`")
-        .example("10"),
+        .default("`1000`", "10"),
 ];
 
 pub(super) const ENTITY: Keys = &[
@@ -239,7 +233,7 @@ pub(super) const ENTITY: Keys = &[
 
 pub(super) const OPERATION: Keys = &[
     optional("arguments", Takes::Expressions("an argument"), "what a call draws").example("{ post: zipf(post) }"),
-    optional("returns", Takes::Expression, "the type of the result").default("an outcome alone").example("[comment]"),
+    optional("returns", Takes::Expression, "the type of the result").default("an outcome alone", "[comment]"),
     optional("serial", Takes::Expression, "calls with equal values keep their order in verification").example("post"),
 ];
 
@@ -252,12 +246,10 @@ pub(super) const STRATEGY: Keys = &[
     optional("about", Takes::Text, "the schema in one sentence").example("Comments inside the post."),
     optional("label", Takes::Text, "the strategy in two or three words, for tables").example("\"two queries\""),
     optional("like", Takes::Text, "the strategy to inherit from").example("embedded"),
-    optional("unsafe", Takes::Boolean, "a negative control, wrong on purpose").default("`false`").example("true"),
+    optional("unsafe", Takes::Boolean, "a negative control, wrong on purpose").default("`false`", "true"),
     optional("unsafe_with", Takes::Texts, "operations with which the strategy is a negative control")
         .example("[rename_host]"),
-    optional("default", Takes::Boolean, "takes part in a run that names no strategies")
-        .default("`false`")
-        .example("true"),
+    optional("default", Takes::Boolean, "takes part in a run that names no strategies").default("`false`", "true"),
     optional("tolerates", Takes::Texts, "live audits whose anomalies may exist while calls run")
         .example("[order_without_its_seats]"),
     optional("parameters", Takes::Expressions("a parameter"), "values for the steps and collections of this strategy")
@@ -278,21 +270,17 @@ pub(super) const COLLECTION: Keys = &[
     optional("options", Takes::Document, "the options of the `create` command")
         .example("{ capped: true, size: 400000 }"),
     optional("each", Takes::Each, "one document per record of an entity, or per iteration of nested loops")
-        .default("none")
-        .example("post"),
+        .default("none", "post"),
     optional(
         "load_order",
         Takes::OneOf(&["interleaved", "grouped"]),
         "whether the children of a parent are loaded in a row",
     )
-    .default("`interleaved`")
-    .example("grouped"),
+    .default("`interleaved`", "grouped"),
     optional("document", Takes::Document, "the shape of a document")
-        .default("the whole record")
-        .example("{ ...: <post>, comments: [] }"),
+        .default("the whole record", "{ ...: <post>, comments: [] }"),
     optional("on_size", Takes::OneOf(&["fail", "skip"]), "what becomes of documents that are too large for the server")
-        .default("`fail`")
-        .example("skip"),
+        .default("`fail`", "skip"),
     optional("indexes", Takes::Indexes, "key documents, or `key` with the options of createIndexes")
         .example("[{ post: 1, created_on: -1 }]"),
 ];
@@ -301,34 +289,25 @@ pub(super) const COLLECTION: Keys = &[
 pub(super) const AUDIT: Keys = &[
     optional("about", Takes::Text, "the anomaly in one sentence").example("Lost comments."),
     optional("strategies", Takes::Texts, "the strategies of the command; `like NAME`: and those like it")
-        .default("all")
-        .example("[linked, like bucketed]"),
+        .default("all", "[linked, like bucketed]"),
     optional("expect", Takes::Expression, "the expected number of rows")
-        .default("`0`")
-        .example("size(all(comment)) + calls.add_comment.ok"),
-    optional("live", Takes::Boolean, "also counted while calls run").default("`false`").example("true"),
+        .default("`0`", "size(all(comment)) + calls.add_comment.ok"),
+    optional("live", Takes::Boolean, "also counted while calls run").default("`false`", "true"),
 ];
 
-const MIX_OF_RUN: KeyDefinition =
-    optional("mix", Takes::Text, "the mix").default("that of a plain run").example("reading");
+const MIX_OF_RUN: KeyDefinition = optional("mix", Takes::Text, "the mix").default("that of a plain run", "reading");
 const SET: KeyDefinition = optional("set", Takes::Settings, "values of parameters, as `--set` takes them")
-    .default("those of the scenario")
-    .example("{ posts: 500 }");
-const STRATEGIES_OF_RUN: KeyDefinition = optional("strategies", Takes::Texts, "the strategies")
-    .default("those of a plain run")
-    .example("[embedded, linked]");
+    .default("those of the scenario", "{ posts: 500 }");
+const STRATEGIES_OF_RUN: KeyDefinition =
+    optional("strategies", Takes::Texts, "the strategies").default("those of a plain run", "[embedded, linked]");
 
 pub(super) const CLAIM: Keys = &[
     required("id", Takes::Text, "name of the claim, unique in the scenario").example("C1"),
     required("says", Takes::Text, "the claim in one sentence").example("One read is enough."),
     optional("source", Takes::Text, "where the claim comes from").example("MongoDB manual, Data Modeling"),
-    optional("by_design", Takes::Boolean, "whether it follows from the scenario itself")
-        .default("`false`")
-        .example("true"),
-    optional("mix", Takes::Text, "the mix of the runs that decide it").default("any").example("reading"),
-    optional("clients", Takes::Integer(1, 10_000), "the clients of the runs that decide it")
-        .default("any")
-        .example("32"),
+    optional("by_design", Takes::Boolean, "whether it follows from the scenario itself").default("`false`", "true"),
+    optional("mix", Takes::Text, "the mix of the runs that decide it").default("any", "reading"),
+    optional("clients", Takes::Integer(1, 10_000), "the clients of the runs that decide it").default("any", "32"),
     SET,
     required("expect", Takes::One("expectation"), "the comparison that decides it")
         .example("{ metric: round_trips, operation: read, strategy: embedded, equals: 1 }"),
@@ -347,11 +326,9 @@ pub(super) const GROWTH: Keys = &[
     required("question", Takes::Text, "what the growth answers").example("How long may a list be?"),
     required("operation", Takes::Text, "the operation that lets documents grow").example("add_comment"),
     optional("sampled", Takes::Texts, "what is measured besides it")
-        .default("all other operations of the mix")
-        .example("[read_post]"),
+        .default("all other operations of the mix", "[read_post]"),
     optional("until", Takes::Literal, "when it ends: `refused`, a size of the largest document or a number of calls")
-        .default("`refused`")
-        .example("4MB"),
+        .default("`refused`", "4MB"),
     SET,
     MIX_OF_RUN,
     STRATEGIES_OF_RUN,
@@ -375,9 +352,9 @@ pub(super) const EXPECTATION: Keys = &[
 
 /// Keys of the other side of an expectation, where that is a mapping.
 pub(super) const COMPARED: Keys = &[
-    optional("strategy", Takes::Text, "the other strategy").default("the same").example("linked"),
-    optional("operation", Takes::Text, "the other operation").default("the same").example("read"),
-    optional("times", Takes::Scalar, "the factor by which it is multiplied").default("`1`").example("0.5"),
+    optional("strategy", Takes::Text, "the other strategy").default("the same", "linked"),
+    optional("operation", Takes::Text, "the other operation").default("the same", "read"),
+    optional("times", Takes::Scalar, "the factor by which it is multiplied").default("`1`", "0.5"),
 ];
 
 /// Key of every step with a reply.
@@ -385,4 +362,4 @@ pub(super) const AS: KeyDefinition =
     optional("as", Takes::Text, "the name under which the reply is kept").example("found");
 /// Key of the steps with several writes.
 pub(super) const ORDERED: KeyDefinition =
-    optional("ordered", Takes::Boolean, "whether the first error ends the write").default("`true`").example("false");
+    optional("ordered", Takes::Boolean, "whether the first error ends the write").default("`true`", "false");

@@ -9,21 +9,15 @@ mod command;
 mod condition;
 mod diagnostic;
 mod entity;
-mod growth;
-#[cfg(test)]
-mod key_tables;
 mod keys;
 mod node;
 mod operation;
 pub mod quantity;
 mod read;
 mod run;
-#[cfg(test)]
-mod schema;
 mod source;
 mod step;
 mod strategy;
-mod sweep;
 
 pub use audit::{AuditDefinition, AuditRule};
 pub use claim::{ClaimBound, ClaimDefinition, ClaimSubject};
@@ -32,17 +26,15 @@ pub use condition::{Condition, ConditionDefinition, ConditionError, ConditionSub
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use diagnostic::{list_of, nearest, suggest};
 pub use entity::{EntityDefinition, FieldDefinition};
-pub use growth::GrowthDefinition;
 pub use keys::GROUPS;
 pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
 pub use operation::{MixDefinition, OperationDefinition, Weight};
 pub use read::{Outline, read};
-pub use run::RunDefinition;
+pub use run::{GrowthDefinition, RunDefinition, SweepDefinition};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, SourceLines, Span, Spanned};
 pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};
 pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
-pub use sweep::SweepDefinition;
 
 /// The one version of the scenario format that this build reads (`format: 1`).
 pub const FORMAT: i64 = 1;
@@ -92,3 +84,6 @@ pub struct Scenario {
     /// `sweeps`, in order.
     pub sweeps: Vec<SweepDefinition>,
 }
+
+#[cfg(test)]
+mod tests;

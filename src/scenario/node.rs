@@ -57,7 +57,7 @@ impl Node {
     }
 
     /// A number, boolean or text as the command line takes it.
-    pub(super) fn as_literal(&self) -> Option<Spanned<String>> {
+    pub(crate) fn as_literal(&self) -> Option<Spanned<String>> {
         let text = match &self.tree {
             Tree::Scalar(Scalar::Bool(value)) => value.to_string(),
             Tree::Scalar(Scalar::Int(value)) => value.to_string(),
@@ -156,15 +156,12 @@ impl Node {
 /// Quotes a user's text for a message: control characters are escaped, and long text is cut.
 pub(crate) fn quote(text: &str) -> String {
     const LONGEST: usize = 40;
-    let mut shown: String = text.chars().take(LONGEST).flat_map(show).collect();
+    let show = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let mut shown: String = text.chars().take(LONGEST).map(show).collect();
     if text.chars().nth(LONGEST).is_some() {
         shown.push_str("...");
     }
     format!("`{shown}`")
-}
-
-fn show(character: char) -> Box<dyn Iterator<Item = char>> {
-    if character.is_control() { Box::new(character.escape_default()) } else { Box::new(std::iter::once(character)) }
 }
 
 #[cfg(test)]

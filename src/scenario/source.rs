@@ -19,7 +19,7 @@ pub struct Span {
     /// One past the last byte.
     pub end: usize,
     /// Start and end of the place that uses the fragment in which the text is.
-    used_at: Option<(u32, u32)>,
+    used_at: Option<(usize, usize)>,
 }
 
 impl Span {
@@ -30,14 +30,12 @@ impl Span {
 
     /// The same text, in a fragment that is used at `place`.
     pub(super) fn used_at(self, place: Span) -> Span {
-        // A larger offset than that of any scenario only makes a diagnostic less precise.
-        let offset = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
-        Span { used_at: Some((offset(place.start), offset(place.end))), ..self }
+        Span { used_at: Some((place.start, place.end)), ..self }
     }
 
     /// The place that uses the fragment in which the text is; `None` outside of fragments.
     pub(super) fn use_place(self) -> Option<Span> {
-        self.used_at.map(|(start, end)| Span::new(start as usize, end as usize))
+        self.used_at.map(|(start, end)| Span::new(start, end))
     }
 
     /// Another span in the same use of a fragment.
@@ -94,12 +92,12 @@ impl Source {
         let mut bytes = Vec::new();
         file.take(MAX_SOURCE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         if bytes.len() as u64 > MAX_SOURCE_BYTES {
-            return Err(SourceError::TooLong { path: path.to_owned() });
+            return Err(SourceError::TooLong(path.to_owned()));
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
-            SourceError::NotUtf8 { path: path.to_owned(), line }
+            SourceError::NotUtf8(path.to_owned(), line)
         })?;
         Ok(Source::new(path, text))
     }
@@ -140,19 +138,13 @@ pub enum SourceError {
         source: std::io::Error,
     },
     /// The file is not text.
-    #[error("scenario file {path} is not UTF-8 text (invalid byte in line {line}); save it as UTF-8")]
-    NotUtf8 {
-        /// The path as given.
-        path: String,
-        /// The line of the first invalid byte, from 1.
-        line: usize,
-    },
-    /// The file is larger than any scenario.
-    #[error("{path} is larger than 1 MiB, the limit of scenario files; check the path")]
-    TooLong {
-        /// The path as given.
-        path: String,
-    },
+    ///
+    /// Its path as given, and the line of the first invalid byte, from 1.
+    #[error("scenario file {0} is not UTF-8 text (invalid byte in line {1}); save it as UTF-8")]
+    NotUtf8(String, usize),
+    /// The file of this path is larger than any scenario.
+    #[error("{0} is larger than 1 MiB, the limit of scenario files; check the path")]
+    TooLong(String),
 }
 
 impl KindedError for SourceError {
@@ -195,7 +187,7 @@ mod tests {
     #[test]
     fn rejects_large_files() {
         let error = load_bytes(&vec![b'#'; MAX_SOURCE_BYTES as usize + 1]).unwrap_err();
-        assert!(matches!(error, SourceError::TooLong { .. }));
+        assert!(matches!(error, SourceError::TooLong(_)));
         assert!(load_bytes(&vec![b'#'; MAX_SOURCE_BYTES as usize]).is_ok());
     }
 

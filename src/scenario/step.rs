@@ -143,26 +143,18 @@ pub enum CatchKey {
     Size,
 }
 
-/// How a kind of step that is not a CRUD command is written.
-pub(super) struct StepSyntax {
-    /// Its keys; the first is the word that names the step.
-    pub(super) keys: Keys,
-    /// Reads the step; `None` when a required part is missing or wrong.
-    pub(super) read: fn(&mut StepReader, &Fields) -> Option<StepKind>,
-}
-
-const fn step(keys: Keys, read: fn(&mut StepReader, &Fields) -> Option<StepKind>) -> StepSyntax {
-    StepSyntax { keys, read }
-}
+/// How a kind of step that is not a CRUD command is written: its keys, of which the first is the word that names the step,
+/// and how it is read; `None` when a required part is missing or wrong.
+pub(super) type StepSyntax = (Keys, fn(&mut StepReader, &Fields) -> Option<StepKind>);
 
 const DO: KeyDefinition = required("do", Takes::Steps, "the steps of an iteration or attempt").example("[...]");
 const ERRORS: KeyDefinition = optional("errors", Takes::Codes, "codes of server errors").example("[11000]");
 const ATTEMPTS: KeyDefinition =
-    optional("attempts", Takes::Integer(1, 10_000), "the most attempts").default("`100`").example("100");
+    optional("attempts", Takes::Integer(1, 10_000), "the most attempts").default("`100`", "100");
 
 /// The steps that are not CRUD commands, a row for each.
 pub(super) const STEPS: &[StepSyntax] = &[
-    step(
+    (
         &[
             required("bulkWrite", Takes::Text, "many writes to one collection").example("posts"),
             required("requests", Takes::List("request"), "the writes in order")
@@ -173,16 +165,16 @@ pub(super) const STEPS: &[StepSyntax] = &[
         ],
         |reader, fields| reader.bulk_write(fields),
     ),
-    step(
+    (
         &[required("command", Takes::FieldExpressions, "any server command").example("{ dbStats: 1 }"), AS],
         |reader, fields| Some(StepKind::Raw { command: fields.node("command")?, alias: reader.alias(fields) }),
     ),
-    step(
+    (
         &[required("let", Takes::Expressions("a variable"), "assigns variables in order")
             .example("{ skip: (page - 1) * 10 }")],
         |_, fields| Some(StepKind::Let(fields.expressions("let"))),
     ),
-    step(
+    (
         &[
             required("if", Takes::Scalar, "condition of the steps under `then`").example("reply.modified == 0"),
             required("then", Takes::Steps, "the steps if the condition is true").example("[{ return: not_found() }]"),
@@ -193,7 +185,7 @@ pub(super) const STEPS: &[StepSyntax] = &[
             Some(StepKind::If { condition: fields.node("if")?, then, otherwise })
         },
     ),
-    step(
+    (
         &[
             required("forEach", Takes::Loop, "repeats steps for each element of a list")
                 .example("{ part: product.parts }"),
@@ -205,14 +197,12 @@ pub(super) const STEPS: &[StepSyntax] = &[
             Some(StepKind::ForEach { name, list, body })
         },
     ),
-    step(
+    (
         &[
             required("while", Takes::Scalar, "repeats steps as long as the condition is true")
                 .example("size(level) > 0"),
             // A `while` that sends nothing lets no other task run, so that nothing outside can end it.
-            optional("max_iterations", Takes::Integer(1, 100_000), "the most iterations")
-                .default("`1000`")
-                .example("1000"),
+            optional("max_iterations", Takes::Integer(1, 100_000), "the most iterations").default("`1000`", "1000"),
             DO,
         ],
         |reader, fields| {
@@ -221,7 +211,7 @@ pub(super) const STEPS: &[StepSyntax] = &[
             Some(StepKind::While { condition: fields.node("while")?, max_iterations, body })
         },
     ),
-    step(
+    (
         &[
             required("retry", Takes::Optional("retry"), "repeats steps after an error or by `retry_if`")
                 .example("{ errors: [11000] }"),
@@ -229,12 +219,12 @@ pub(super) const STEPS: &[StepSyntax] = &[
         ],
         |reader, fields| reader.retry(fields),
     ),
-    step(
+    (
         &[required("retry_if", Takes::Scalar, "starts the next attempt of the enclosing `retry` if true")
             .example("reply.modified == 0")],
         |reader, fields| reader.retry_if(fields),
     ),
-    step(
+    (
         &[
             required("try", Takes::Steps, "steps that may fail").example("[...]"),
             required("catch", Takes::Named("step"), "the steps to take instead, by error code or `size`")
@@ -242,16 +232,16 @@ pub(super) const STEPS: &[StepSyntax] = &[
         ],
         |reader, fields| reader.attempt(fields),
     ),
-    step(
+    (
         &[required("transaction", Takes::Steps, "steps that take effect together").example("[...]"), ATTEMPTS],
         |reader, fields| reader.transaction(fields),
     ),
-    step(
+    (
         &[required("abort", Takes::Expression, "rolls back the transaction and ends the operation with this result")
             .example("rejected(\"taken\")")],
         |reader, fields| reader.abort(fields),
     ),
-    step(
+    (
         &[required("return", Takes::Expression, "ends the operation with this result").example("reply.comments")],
         |_, fields| fields.node("return").map(StepKind::Return),
     ),
@@ -260,9 +250,7 @@ pub(super) const STEPS: &[StepSyntax] = &[
 pub(super) const RETRY: Keys = &[
     ERRORS,
     ATTEMPTS,
-    optional("delay", Takes::Integer(0, 60_000), "milliseconds that the first retry waits at most")
-        .default("`0`")
-        .example("5"),
+    optional("delay", Takes::Integer(0, 60_000), "milliseconds that the first retry waits at most").default("`0`", "5"),
 ];
 
 /// The keys of a repeated request.

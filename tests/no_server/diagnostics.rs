@@ -71,7 +71,7 @@ fn every_diagnostic_has_help_in_lower_case_without_period() {
 #[test]
 fn reports_all_problems_at_once() {
     let (_, diagnostics) = diagnose(&folder().join("five_problems.yaml"));
-    let messages: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    let messages: Vec<String> = diagnostics.iter().map(|diagnostic| diagnostic.message).collect();
     assert_eq!(
         messages,
         [

@@ -74,7 +74,7 @@ fn diagnostics_are_in_style() {
 #[test]
 fn reader_and_compiler_report_together() {
     let (_, diagnostics) = diagnose(&folder().join("five_problems.yaml"));
-    let messages: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    let messages: Vec<String> = diagnostics.iter().map(|diagnostic| diagnostic.message).collect();
     assert_eq!(
         messages,
         [

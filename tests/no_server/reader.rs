@@ -188,7 +188,7 @@ strategies:
               - return: same()
 ";
     let (scenario, diagnostics) = read_text(text);
-    let found: Vec<&str> = diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    let found: Vec<String> = diagnostics.iter().map(|diagnostic| diagnostic.message).collect();
     assert_eq!(found, Vec::<&str>::new());
     let scenario = scenario.unwrap();
     let steps = steps(&scenario.strategies[0], "checkout");

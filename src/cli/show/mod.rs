@@ -42,7 +42,7 @@ use sample::{SampleCall, SampleDocument, as_bson};
 pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
     let ready = ready(arguments)?;
     // The scenario has compiled, so that this finds no problems.
-    let strategies = compile::inherit(&ready.scenario.strategies, &mut Diagnostics::new());
+    let strategies = compile::inherit(&ready.scenario.strategies, &Diagnostics::new());
     let namespace = arguments.server.databases.namespace(&ready.plan.name, &Invocation::now().id);
     let names = databases(&namespace, &ready.plan);
     let showing = Showing { plan: &ready.plan, strategies: &strategies, call: arguments.call, namespace: &namespace };

@@ -1,7 +1,7 @@
 //! Steps that deal with failures: `retry`, `retry_if`, `try`, `transaction`, `abort`.
 
 use crate::scenario::step::RETRY;
-use crate::scenario::{CatchKey, Diagnostic, Span, Spanned, StepDefinition, StepKind, quote};
+use crate::scenario::{CatchKey, Diagnostic, Span, StepDefinition, StepKind, quote};
 
 use super::fields::Fields;
 use super::step::StepReader;
@@ -15,16 +15,15 @@ impl StepReader<'_> {
         let options = Fields::read(fields.entries("retry"), "`retry`", entry.0.span, RETRY, self.diagnostics);
         self.retries.push(false);
         let body = self.body(fields, "do");
-        let spans = [Some(entry), fields.entry("do")].map(|entry| entry.map(|(_, node)| node.span));
-        let has_error = spans.into_iter().flatten().any(|span| self.diagnostics.has_error_within(span));
+        let mut parts = [Some(entry), fields.entry("do")].into_iter().flatten();
+        let has_error = parts.any(|(_, node)| self.diagnostics.has_error_within(node.span));
         let has_condition = self.retries.pop().unwrap_or(false);
         if options.entry("errors").is_some() {
             self.refuse_in_transaction(entry.0.span, "`errors` of a `retry`");
         } else if !has_condition && !has_error {
-            Diagnostic::error(entry.0.span, "`retry` without a cause")
-                .label("neither `errors` here nor `retry_if` inside")
-                .help("try `retry: { errors: [11000] }`, or a step `retry_if: <condition>` under `do`")
-                .add_to(self.diagnostics);
+            let message = "`retry` without a cause";
+            let help = "try `retry: { errors: [11000] }`, or a step `retry_if: <condition>` under `do`";
+            self.diagnostics.labelled(entry.0.span, message, "neither `errors` here nor `retry_if` inside", help);
         }
         Some(StepKind::Retry {
             errors: codes(&options),
@@ -56,7 +55,13 @@ impl StepReader<'_> {
             let steps = self.steps(entry);
             match caught(&entry.0.value) {
                 Some(caught) => catches.push((caught, steps)),
-                None => self.not_caught(&entry.0),
+                None => {
+                    let found = quote(&entry.0.value);
+                    let message = format!("expected the code of a server error or `size`, found {found}");
+                    let help =
+                        "for example: `catch: { 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }`";
+                    self.diagnostics.labelled(entry.0.span, message, "key of `catch`", help);
+                }
             }
         }
         Some(StepKind::Try { body, catches })
@@ -65,10 +70,9 @@ impl StepReader<'_> {
     pub(in crate::scenario) fn transaction(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("transaction")?;
         if self.in_transaction {
-            Diagnostic::error(entry.0.span, "`transaction` inside of a `transaction`")
-                .label("MongoDB does not nest transactions")
-                .help("move these steps into the outer one")
-                .add_to(self.diagnostics);
+            let message = "`transaction` inside of a `transaction`";
+            let help = "move these steps into the outer one";
+            self.diagnostics.labelled(entry.0.span, message, "MongoDB does not nest transactions", help);
         }
         let outer = std::mem::replace(&mut self.in_transaction, true);
         let body = self.steps(entry);
@@ -79,10 +83,8 @@ impl StepReader<'_> {
     pub(in crate::scenario) fn abort(&mut self, fields: &Fields) -> Option<StepKind> {
         let entry = fields.entry("abort")?;
         if !self.in_transaction {
-            Diagnostic::error(entry.0.span, "`abort` outside of a `transaction`")
-                .label("nothing to roll back")
-                .help("try `return` to end the operation, or move this step into a `transaction`")
-                .add_to(self.diagnostics);
+            let help = "try `return` to end the operation, or move this step into a `transaction`";
+            self.diagnostics.labelled(entry.0.span, "`abort` outside of a `transaction`", "nothing to roll back", help);
         }
         Some(StepKind::Abort(entry.1.clone()))
     }
@@ -90,21 +92,10 @@ impl StepReader<'_> {
     /// Reports a step that handles errors inside of a transaction, which the server ends at its first error.
     pub(super) fn refuse_in_transaction(&mut self, span: Span, what: &str) {
         if self.in_transaction {
-            Diagnostic::error(span, format!("{what} inside of a `transaction`"))
-                .label("the server ends a transaction at its first error")
-                .help("move the `transaction` into the `retry` or `try`")
-                .add_to(self.diagnostics);
+            let message = format!("{what} inside of a `transaction`");
+            let help = "move the `transaction` into the `retry` or `try`";
+            self.diagnostics.labelled(span, message, "the server ends a transaction at its first error", help);
         }
-    }
-
-    fn not_caught(&mut self, key: &Spanned<String>) {
-        Diagnostic::error(
-            key.span,
-            format!("expected the code of a server error or `size`, found {}", quote(&key.value)),
-        )
-        .label("key of `catch`")
-        .help("for example: `catch: { 11000: [{ return: same() }], size: [{ return: rejected(\"size\") }] }`")
-        .add_to(self.diagnostics);
     }
 }
 

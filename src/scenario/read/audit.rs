@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::scenario::command::COMMANDS as ALL_COMMANDS;
 use crate::scenario::{
     AuditDefinition, AuditRule, CommandWord, Diagnostic, Diagnostics, Node, Spanned, StepDefinition, StepKind, Tree,
-    keys, quote,
+    keys, list_of, quote,
 };
 
 use super::entry::Entry;
@@ -19,7 +19,7 @@ const COMMANDS: [CommandWord; 4] =
     [CommandWord::Find, CommandWord::Aggregate, CommandWord::CountDocuments, CommandWord::Distinct];
 
 /// An audit; `None` when its command cannot be understood.
-pub(super) fn audit(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<AuditDefinition> {
+pub(super) fn audit(entry: &Entry, diagnostics: &Diagnostics) -> Option<AuditDefinition> {
     let name = entry.0.clone();
     value::check_name(&name, "an audit", diagnostics);
     let entries = value::filled_mapping(entry, EXAMPLE, diagnostics)?;
@@ -29,10 +29,8 @@ pub(super) fn audit(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Audi
     let (excluded, commands): (Vec<Entry>, Vec<Entry>) = commands.into_iter().partition(is_exclusion);
     let what = format!("audit {}", quote(&name.value));
     let fields = Fields::read(&options, &what, name.span, keys::AUDIT, diagnostics);
-    let (expect, is_live) = (fields.node("expect"), fields.boolean("live"));
-    if let (Some(live), Some(expect)) = (&is_live, &expect)
-        && live.value
-    {
+    let (expect, live) = (fields.node("expect"), fields.boolean("live").filter(|live| live.value));
+    if let (Some(live), Some(expect)) = (&live, &expect) {
         Diagnostic::error(live.span, "`live: true` with `expect`")
             .label("counted while calls run")
             .also(expect.span, "a number that is only known after the calls")
@@ -40,10 +38,8 @@ pub(super) fn audit(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Audi
             .add_to(diagnostics);
     }
     if commands.is_empty() {
-        Diagnostic::error(name.span, format!("missing command in {what}"))
-            .label("counts nothing")
-            .help(format!("for example: `{EXAMPLE}`"))
-            .add_to(diagnostics);
+        let help = format!("for example: `{EXAMPLE}`");
+        diagnostics.labelled(name.span, format!("missing command in {what}"), "counts nothing", help);
         return None;
     }
     // A strategy may have the name of a step that is not a command, such as `transaction`.
@@ -61,15 +57,15 @@ pub(super) fn audit(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Audi
         }
     } else {
         if let Some(strategies) = strategies {
-            Diagnostic::error(strategies.0.span, "`strategies` with a command per strategy")
-                .label("names them a second time")
-                .help("leave out `strategies`, or write one command for all of them")
-                .add_to(diagnostics);
+            let message = "`strategies` with a command per strategy";
+            let help = "leave out `strategies`, or write one command for all of them";
+            diagnostics.labelled(strategies.0.span, message, "names them a second time", help);
         }
         let rule = |command: &Entry| Some(inherited(&command.0, Some(counting(command, diagnostics)?)));
         rules.extend(commands.iter().filter_map(rule));
     }
-    Some(AuditDefinition { name, about: fields.text("about").map(|about| about.value), expect, is_live, rules })
+    let about = fields.text("about").map(|about| about.value);
+    Some(AuditDefinition { name, about, expect, is_live: live.is_some(), rules })
 }
 
 /// Whether it is `NAME: none`, and `none` is not the value of a command's key.
@@ -86,7 +82,7 @@ fn listed(item: &Spanned<String>, steps: Option<Arc<[StepDefinition]>>) -> Audit
 }
 
 /// The one step of an audit, which must be a command that reads.
-fn counting(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Arc<[StepDefinition]>> {
+fn counting(entry: &Entry, diagnostics: &Diagnostics) -> Option<Arc<[StepDefinition]>> {
     let steps = step::steps(entry, diagnostics);
     match steps.as_slice() {
         [] => None,
@@ -94,11 +90,8 @@ fn counting(entry: &Entry, diagnostics: &mut Diagnostics) -> Option<Arc<[StepDef
             Some(steps.into())
         }
         [step, ..] => {
-            let names: Vec<String> = COMMANDS.iter().map(|word| quote(word.name())).collect();
-            Diagnostic::error(step.span, "expected one command that reads and counts rows")
-                .label("something else")
-                .help(format!("try one of {}", names.join(", ")))
-                .add_to(diagnostics);
+            let help = format!("try one of {}", list_of(&COMMANDS.map(CommandWord::name)));
+            diagnostics.labelled(step.span, "expected one command that reads and counts rows", "something else", help);
             None
         }
     }

@@ -1,10 +1,9 @@
 //! The requests of a `bulkWrite`.
 
-use crate::scenario::command::COMMANDS;
 use crate::scenario::keys::Keys;
 use crate::scenario::step::REPEATED_REQUEST;
 use crate::scenario::{
-    BulkDefinition, CommandWord, Diagnostic, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind, quote,
+    BulkDefinition, CommandWord, Diagnostics, Node, RequestDefinition, Span, Spanned, StepKind, list_of,
 };
 
 use super::attempt::codes;
@@ -19,7 +18,7 @@ impl StepReader<'_> {
             self.refuse_in_transaction(errors.0.span, "`errors` of a `bulkWrite`");
         }
         Some(StepKind::BulkWrite(BulkDefinition {
-            requests: requests(fields, self.diagnostics)?,
+            requests: requests(fields)?,
             collection: fields.text("bulkWrite")?,
             ordered: fields.boolean("ordered").is_none_or(|ordered| ordered.value),
             errors: codes(fields),
@@ -29,47 +28,38 @@ impl StepReader<'_> {
 }
 
 /// The requests in order; `None` when one of them cannot be understood.
-fn requests(fields: &Fields, diagnostics: &mut Diagnostics) -> Option<Vec<RequestDefinition>> {
+fn requests(fields: &Fields) -> Option<Vec<RequestDefinition>> {
     let entry = fields.entry("requests")?;
-    let requests: Vec<Option<RequestDefinition>> =
-        fields.items("requests").iter().map(|item| request(item, entry.0.span, diagnostics)).collect();
+    let request = |item| request(item, entry.0.span, fields.diagnostics);
+    let requests: Vec<Option<RequestDefinition>> = fields.items("requests").iter().map(request).collect();
     requests.into_iter().collect()
 }
 
 /// One request; `key` is where to point when nothing was written.
-fn request(node: &Node, key: Span, diagnostics: &mut Diagnostics) -> Option<RequestDefinition> {
+fn request(node: &Node, key: Span, diagnostics: &Diagnostics) -> Option<RequestDefinition> {
     let place = node.span_or(key);
     let entries = node.as_mapping().unwrap_or_default();
     if entries.iter().any(|(key, _)| key.value == "forEach") {
         return repeated(entries, place, diagnostics);
     }
     let found = match entries {
-        [entry] => {
-            COMMANDS.iter().find(|(word, keys)| is_request(*word) && keys[0].name == entry.0.value).zip(Some(entry))
-        }
+        [entry] => CommandWord::REQUESTS.into_iter().find(|word| word.name() == entry.0.value).zip(Some(entry)),
         _ => None,
     };
-    let Some(((word, keys), entry)) = found else {
-        let names: Vec<String> = CommandWord::REQUESTS.iter().map(|word| quote(word.name())).collect();
-        Diagnostic::error(place, format!("expected a request, found {}", node.describe()))
-            .label("not a request")
-            .help(format!("expected one of the keys {}", names.join(", ")))
-            .add_to(diagnostics);
+    let Some((word, entry)) = found else {
+        let help = format!("expected one of the keys {}", list_of(&CommandWord::REQUESTS.map(CommandWord::name)));
+        diagnostics.labelled(place, format!("expected a request, found {}", node.describe()), "not a request", help);
         return None;
     };
+    let keys = word.keys();
     let options: Keys = &keys[1..keys.len() - 1];
-    let (what, example) =
-        (format!("request {}", quote(word.name())), format!("{}: {{ {} }}", word.name(), options[0].entry()));
-    let fields = Fields::of(entry, &what, &example, options, diagnostics);
+    let example = format!("{}: {{ {} }}", word.name(), options[0].entry());
+    let fields = Fields::of(entry, "request", &example, options, diagnostics);
     entry.1.as_mapping()?;
-    Some(RequestDefinition::One { word: Spanned::new(*word, entry.0.span), options: fields.entries_except(&[]) })
+    Some(RequestDefinition::One { word: Spanned::new(word, entry.0.span), options: fields.entries_except(&[]) })
 }
 
-fn is_request(word: CommandWord) -> bool {
-    CommandWord::REQUESTS.contains(&word)
-}
-
-fn repeated(entries: &[Entry], place: Span, diagnostics: &mut Diagnostics) -> Option<RequestDefinition> {
+fn repeated(entries: &[Entry], place: Span, diagnostics: &Diagnostics) -> Option<RequestDefinition> {
     let fields = Fields::read(entries, "a repeated request", place, REPEATED_REQUEST, diagnostics);
     let item = fields.entry("item").and_then(|item| request(&item.1, item.0.span, diagnostics));
     let (name, list) = fields.expressions("forEach").pop()?;

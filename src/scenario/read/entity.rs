@@ -1,18 +1,17 @@
 //! `entities`.
 
-use crate::scenario::{Diagnostic, Diagnostics, EntityDefinition, FieldDefinition, Node, Scalar, Spanned, keys, quote};
+use crate::scenario::{Diagnostics, EntityDefinition, FieldDefinition, Node, Scalar, Spanned, keys, quote};
 
 use super::entry::Entry;
 use super::fields::Fields;
 use super::value;
 
 /// An entity, kept by its name even when something in it is wrong, so that uses of it are still understood.
-pub(super) fn entity(entry: &Entry, diagnostics: &mut Diagnostics) -> EntityDefinition {
+pub(super) fn entity(entry: &Entry, diagnostics: &Diagnostics) -> EntityDefinition {
     const EXAMPLE: &str = "post: { count: 200, fields: { _id: index, title: words(4) } }";
     let name = entry.0.clone();
     value::check_name(&name, "an entity", diagnostics);
-    let what = format!("entity {}", quote(&name.value));
-    let fields = Fields::of(entry, &what, EXAMPLE, keys::ENTITY, diagnostics);
+    let fields = Fields::of(entry, "entity", EXAMPLE, keys::ENTITY, diagnostics);
     check_pair(entry, diagnostics);
     let children_name = fields.text("as");
     if let Some(name) = &children_name {
@@ -30,7 +29,7 @@ pub(super) fn entity(entry: &Entry, diagnostics: &mut Diagnostics) -> EntityDefi
 }
 
 /// A child needs both keys: `of` names its parent, `as` the parent's list of these records.
-fn check_pair(entity: &Entry, diagnostics: &mut Diagnostics) {
+fn check_pair(entity: &Entry, diagnostics: &Diagnostics) {
     let entries = entity.1.as_mapping().unwrap_or_default();
     let entry = |key: &str| entries.iter().find(|(name, _)| name.value == key);
     let (alone, missing, example) = match (entry("of"), entry("as")) {
@@ -38,20 +37,17 @@ fn check_pair(entity: &Entry, diagnostics: &mut Diagnostics) {
         (None, Some(children)) => (children, "of", "of: post"),
         (Some(_), Some(_)) | (None, None) => return,
     };
-    Diagnostic::error(alone.0.span, format!("{} without {}", quote(&alone.0.value), quote(missing)))
-        .label(format!("{} is missing", quote(missing)))
-        .help(format!("try adding `{example}`: `of` names the parent entity, `as` the parent's list of these records"))
-        .add_to(diagnostics);
+    let message = format!("{} without {}", quote(&alone.0.value), quote(missing));
+    let help = format!("try adding `{example}`: `of` names the parent entity, `as` the parent's list of these records");
+    diagnostics.labelled(alone.0.span, message, format!("{} is missing", quote(missing)), help);
 }
 
 /// Reports `...` among the fields, which would become the name of a field.
-fn is_spread(name: &Spanned<String>, diagnostics: &mut Diagnostics) -> bool {
+fn is_spread(name: &Spanned<String>, diagnostics: &Diagnostics) -> bool {
     let is_spread = name.value == "...";
     if is_spread {
-        Diagnostic::error(name.span, "`...` cannot be the name of a field")
-            .label("spreads nothing here")
-            .help("try listing the fields one by one; `...` is for the documents of collections and commands")
-            .add_to(diagnostics);
+        let help = "try listing the fields one by one; `...` is for the documents of collections and commands";
+        diagnostics.labelled(name.span, "`...` cannot be the name of a field", "spreads nothing here", help);
     }
     is_spread
 }

@@ -11,7 +11,7 @@ pub(super) fn place((key, node): &Entry) -> Span {
 }
 
 /// Reports that the value of `entry` is of another kind than expected.
-pub(super) fn wrong_type(entry: &Entry, expected: &str, example: &str, diagnostics: &mut Diagnostics) {
+pub(super) fn wrong_type(entry: &Entry, expected: &str, example: &str, diagnostics: &Diagnostics) {
     let found = entry.1.describe();
     wrong_value(entry, format!("expected {expected}, found {found}"), example).add_to(diagnostics);
 }

@@ -20,37 +20,34 @@ pub(super) fn syntax(error: &ScanError, text: &str) -> Diagnostic {
 }
 
 fn help(kind: &ErrorKind) -> &'static str {
+    use ErrorKind::*;
     match kind {
-        ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation
-        | ErrorKind::TabAtBlockScalarStart
-        | ErrorKind::TabInPlainScalar => "indent with spaces",
-        ErrorKind::UnclosedQuotedScalar
-        | ErrorKind::InvalidQuotedScalarIndent
-        | ErrorKind::DocumentIndicatorInQuotedScalar => {
+        TabNotAllowed | TabInBlockIndentation | TabInIndentation | TabAtBlockScalarStart | TabInPlainScalar => {
+            "indent with spaces"
+        }
+        UnclosedQuotedScalar | InvalidQuotedScalarIndent | DocumentIndicatorInQuotedScalar => {
             "close the quote; inside '...' write '' for one quote, inside \"...\" write \\\""
         }
-        ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
+        InvalidTrailingSingleQuotedScalar | InvalidTrailingDoubleQuotedScalar => {
             "quote an expression that starts with a quote as a whole: '\"page \" + string(page)'"
         }
-        ErrorKind::UnclosedFlowCollection { .. }
-        | ErrorKind::UnexpectedEofFlowMapping
-        | ErrorKind::UnexpectedEofFlowSequence
-        | ErrorKind::UnexpectedEofImplicitFlowMapping
-        | ErrorKind::MismatchedFlowCollectionEnd { .. }
-        | ErrorKind::MisplacedFlowCollectionEnd => "every `{` needs its `}` and every `[` its `]`",
-        ErrorKind::ExpectedFlowMappingSeparator | ErrorKind::ExpectedFlowSequenceSeparator => {
+        UnclosedFlowCollection { .. }
+        | UnexpectedEofFlowMapping
+        | UnexpectedEofFlowSequence
+        | UnexpectedEofImplicitFlowMapping
+        | MismatchedFlowCollectionEnd { .. }
+        | MisplacedFlowCollectionEnd => "every `{` needs its `}` and every `[` its `]`",
+        ExpectedFlowMappingSeparator | ExpectedFlowSequenceSeparator => {
             "separate entries by commas and close every bracket; quote text that contains brackets, quotes or commas"
         }
-        ErrorKind::MappingValueNotAllowed
-        | ErrorKind::InvalidColonPlacement
-        | ErrorKind::InvalidMappingValueWhitespace
-        | ErrorKind::FlowMappingValueAdjacentCollection => {
+        MappingValueNotAllowed
+        | InvalidColonPlacement
+        | InvalidMappingValueWhitespace
+        | FlowMappingValueAdjacentCollection => {
             "quote text that contains a colon and a space: \"a ? b : c\"; otherwise check the indentation"
         }
-        ErrorKind::UnexpectedCharacter { .. } => "put the whole text in quotes",
-        ErrorKind::UnknownQuotedScalarEscape => "use '...', where a backslash is only a backslash, or write it twice",
+        UnexpectedCharacter { .. } => "put the whole text in quotes",
+        UnknownQuotedScalarEscape => "use '...', where a backslash is only a backslash, or write it twice",
         _ => "start the entries of a mapping or list in one column; quote text with special characters",
     }
 }
@@ -77,16 +74,11 @@ pub(super) fn depth(span: Span, limit: usize) -> Diagnostic {
         .help("check for brackets that are never closed, or flatten this part")
 }
 
-pub(super) fn anchor(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "unsupported anchor")
-        .label("parsed as an anchor")
-        .help("quote text that starts with `&`; try `fragments` to use a value in several places")
-}
-
-pub(super) fn alias(span: Span) -> Diagnostic {
-    Diagnostic::error(span, "unsupported alias")
-        .label("parsed as an alias")
-        .help("quote text that starts with `*`; try `fragments` to use a value in several places")
+/// An anchor or alias, which begins with `sign`.
+pub(super) fn reference(kind: &str, sign: char, span: Span) -> Diagnostic {
+    Diagnostic::error(span, format!("unsupported {kind}"))
+        .label(format!("parsed as an {kind}"))
+        .help(format!("quote text that starts with `{sign}`; try `fragments` to use a value in several places"))
 }
 
 pub(super) fn tag(span: Span) -> Diagnostic {

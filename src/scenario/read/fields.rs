@@ -1,7 +1,7 @@
 //! A mapping with a table of keys: reports unknown and missing keys and values of another kind.
 
 use crate::scenario::keys::{KeyDefinition, Keys};
-use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest, quote, suggest};
+use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree, nearest, quote, suggest};
 
 use super::entry::{Entry, wrong_type};
 use super::value;
@@ -9,19 +9,14 @@ use super::value;
 /// The valid entries of a mapping.
 pub(in crate::scenario) struct Fields<'n> {
     found: Vec<(&'static str, &'n Entry)>,
+    pub(super) diagnostics: &'n Diagnostics,
 }
 
 impl<'n> Fields<'n> {
-    /// Reads the entries of `what` at `place` by a table of keys, and reports every problem.
+    /// Reads the entries of `what` at `span` by a table of keys, and reports every problem.
     ///
     /// An unknown key replaces the missing key that it is similar to, so that a misspelling is one problem.
-    pub(super) fn read(
-        entries: &'n [Entry],
-        what: &str,
-        place: Span,
-        keys: Keys,
-        diagnostics: &mut Diagnostics,
-    ) -> Fields<'n> {
+    pub(super) fn read(entries: &'n [Entry], what: &str, span: Span, keys: Keys, diagnostics: &'n Diagnostics) -> Self {
         let mut found = Vec::with_capacity(entries.len());
         for entry in entries {
             let name = entry.0.value.as_str();
@@ -33,41 +28,35 @@ impl<'n> Fields<'n> {
             found.extend(key.map(|key| (key, entry)));
         }
         for key in keys.iter().filter(|key| key.is_required && !found.iter().any(|(other, _)| other.name == key.name)) {
-            missing(key, what, place, diagnostics);
+            missing(key, what, span, diagnostics);
         }
         found.retain(|(key, entry)| value::check(key, entry, diagnostics));
-        Fields { found: found.into_iter().map(|(key, entry)| (key.name, entry)).collect() }
+        Fields { found: found.into_iter().map(|(key, entry)| (key.name, entry)).collect(), diagnostics }
     }
 
-    /// Reads the value of `entry`, which must be a mapping such as `example`; another value has no fields.
-    pub(super) fn of(
-        entry: &'n Entry,
-        what: &str,
-        example: &str,
-        keys: Keys,
-        diagnostics: &mut Diagnostics,
-    ) -> Fields<'n> {
-        match entry.1.as_mapping() {
-            Some(entries) => Fields::read(entries, what, entry.0.span, keys, diagnostics),
-            None => {
-                wrong_type(entry, "a mapping", example, diagnostics);
-                Fields { found: Vec::new() }
-            }
+    /// Reads the value of `entry`, a thing of a `kind`, which must be a mapping such as `example`; another value has no
+    /// fields.
+    pub(super) fn of(entry: &'n Entry, kind: &str, example: &str, keys: Keys, diagnostics: &'n Diagnostics) -> Self {
+        if let Some(entries) = entry.1.as_mapping() {
+            let what = format!("{kind} {}", quote(&entry.0.value));
+            return Fields::read(entries, &what, entry.0.span, keys, diagnostics);
         }
+        wrong_type(entry, "a mapping", example, diagnostics);
+        Fields { found: Vec::new(), diagnostics }
     }
 
-    /// As [`Fields::of`], where null is an empty mapping.
+    /// As [`Fields::of`], where null is an empty mapping; no key is required.
     pub(super) fn of_optional(
         entry: &'n Entry,
-        what: &str,
+        kind: &str,
         example: &str,
         keys: Keys,
-        diagnostics: &mut Diagnostics,
-    ) -> Fields<'n> {
+        diagnostics: &'n Diagnostics,
+    ) -> Self {
         if entry.1.is_null() {
-            return Fields::read(&[], what, entry.0.span, keys, diagnostics);
+            return Fields { found: Vec::new(), diagnostics };
         }
-        Fields::of(entry, what, example, keys, diagnostics)
+        Fields::of(entry, kind, example, keys, diagnostics)
     }
 
     /// The entry of a key.
@@ -94,18 +83,15 @@ impl<'n> Fields<'n> {
 
     /// The value of a key that takes a boolean.
     pub(in crate::scenario) fn boolean(&self, key: &str) -> Option<Spanned<bool>> {
-        match self.entry(key)? {
-            (_, Node { tree: Tree::Scalar(Scalar::Bool(value)), span }) => Some(Spanned::new(*value, *span)),
-            _ => None,
-        }
+        let (_, node) = self.entry(key)?;
+        let Tree::Scalar(Scalar::Bool(value)) = node.tree else { return None };
+        Some(Spanned::new(value, node.span))
     }
 
     /// The value of a key that takes an integer.
     pub(in crate::scenario) fn integer(&self, key: &str) -> Option<u32> {
-        match self.entry(key)?.1.tree {
-            Tree::Scalar(Scalar::Int(value)) => u32::try_from(value).ok(),
-            _ => None,
-        }
+        let Tree::Scalar(Scalar::Int(value)) = self.entry(key)?.1.tree else { return None };
+        u32::try_from(value).ok()
     }
 
     /// The entries of a key that takes a mapping.
@@ -131,19 +117,16 @@ impl<'n> Fields<'n> {
 }
 
 /// Reports an unknown key, and returns a similar known one.
-fn unknown(entry: &Entry, what: &str, keys: Keys, diagnostics: &mut Diagnostics) -> Option<&'static str> {
+fn unknown(entry: &Entry, what: &str, keys: Keys, diagnostics: &Diagnostics) -> Option<&'static str> {
     let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
-    Diagnostic::error(entry.0.span, format!("unknown key {} in {what}", quote(&entry.0.value)))
-        .label("unknown key")
-        .help(nearest(&entry.0.value, &names))
-        .add_to(diagnostics);
+    let help = nearest(&entry.0.value, &names);
+    diagnostics.labelled(entry.0.span, format!("unknown key {} in {what}", quote(&entry.0.value)), "unknown key", help);
     suggest(&entry.0.value, names)
 }
 
 /// Reports a missing key.
-pub(super) fn missing(key: &KeyDefinition, what: &str, place: Span, diagnostics: &mut Diagnostics) {
-    Diagnostic::error(place, format!("missing key {} in {what}", quote(key.name)))
-        .label(format!("{}: {}", quote(key.name), key.about))
-        .help(format!("for example: `{}`", key.entry()))
-        .add_to(diagnostics);
+pub(super) fn missing(key: &KeyDefinition, what: &str, place: Span, diagnostics: &Diagnostics) {
+    let message = format!("missing key {} in {what}", quote(key.name));
+    let help = format!("for example: `{}`", key.entry());
+    diagnostics.labelled(place, message, format!("{}: {}", quote(key.name), key.about), help);
 }

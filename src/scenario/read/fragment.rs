@@ -15,7 +15,7 @@ const SECTIONS: [&str; 2] = ["strategies", "audits"];
 const MAX_ADDED: usize = 100_000;
 
 /// Replaces every `{ use: NAME }` in the scenario at `root`, and returns whether that was possible for all of them.
-pub(super) fn expand(root: Node, diagnostics: &mut Diagnostics) -> (Node, bool) {
+pub(super) fn expand(root: Node, diagnostics: &Diagnostics) -> (Node, bool) {
     let Node { span, tree: Tree::Mapping(mut entries) } = root else { return (root, true) };
     let section = entries.iter().find(|(key, _)| key.value == "fragments");
     let fragments = section.and_then(|(_, node)| node.as_mapping()).unwrap_or_default().to_vec();
@@ -79,7 +79,7 @@ struct Expander<'n, 'd> {
     /// The number of nodes that uses have added.
     added: usize,
     has_failed: bool,
-    diagnostics: &'d mut Diagnostics,
+    diagnostics: &'d Diagnostics,
 }
 
 impl Expander<'_, '_> {
@@ -92,7 +92,10 @@ impl Expander<'_, '_> {
         self.states[position] = FragmentState::Open;
         self.open.push(position);
         self.states[position] = if is_empty(node) {
-            self.report_empty(name);
+            let message = format!("fragment {} is empty", quote(&name.value));
+            let help = format!("for example: `{}: {{ $match: {{ post: <post> }} }}`", name.value);
+            self.diagnostics.labelled(name.span, message, "expected a value", help);
+            self.has_failed = true;
             FragmentState::Broken
         } else {
             let node = self.expand(node, depth);
@@ -168,7 +171,9 @@ impl Expander<'_, '_> {
                     return Some(in_use(&value.node, used.span));
                 }
                 if !was_full {
-                    self.report_too_many(used);
+                    let message = format!("fragments add more than {MAX_ADDED} values");
+                    let help = "use fewer fragments inside of fragments";
+                    self.diagnostics.labelled(used.span, message, "too many with this use", help);
                 }
             }
             FragmentState::Unread | FragmentState::Read(_) => self.diagnostics.push(fault::depth(used.span, MAX_DEPTH)),
@@ -176,7 +181,7 @@ impl Expander<'_, '_> {
         None
     }
 
-    fn report_unknown(&mut self, used: &Use) {
+    fn report_unknown(&self, used: &Use) {
         let name = used.name.value;
         let known: Vec<&str> = self.fragments.iter().map(|(name, _)| name.value.as_str()).collect();
         let add = format!("add `{name}:` under `fragments`, or write `use: \"{name}\"` for a field named `use`");
@@ -185,13 +190,11 @@ impl Expander<'_, '_> {
             None if known.is_empty() => add,
             None => format!("expected one of {}; {add}", list_of(&known)),
         };
-        Diagnostic::error(used.name.span, format!("unknown fragment {}", quote(name)))
-            .label("not defined under `fragments`")
-            .help(help)
-            .add_to(self.diagnostics);
+        let message = format!("unknown fragment {}", quote(name));
+        self.diagnostics.labelled(used.name.span, message, "not defined under `fragments`", help);
     }
 
-    fn report_other_key(&mut self, used: &Use, other: &Spanned<String>) {
+    fn report_other_key(&self, used: &Use, other: &Spanned<String>) {
         let name = used.name.value;
         Diagnostic::error(used.name.span, format!("other keys next to `use: {name}`"))
             .label("a fragment is the whole value")
@@ -201,32 +204,16 @@ impl Expander<'_, '_> {
     }
 
     /// Reports the use that closes a circle at the fragment at `position`, which is being read.
-    fn report_circle(&mut self, used: &Use, position: usize) {
+    fn report_circle(&self, used: &Use, position: usize) {
         let first = self.open.iter().position(|open| *open == position).unwrap_or_default();
         let circle = self.open[first..].iter().chain([&position]);
         let names: Vec<String> = circle.map(|open| quote(&self.fragments[*open].0.value)).collect();
-        Diagnostic::error(used.name.span, format!("cyclic fragments: {}", names.join(" uses ")))
-            .label("closes the circle")
-            .help("remove one of these uses, or write its value out")
-            .add_to(self.diagnostics);
+        let message = format!("cyclic fragments: {}", names.join(" uses "));
+        let help = "remove one of these uses, or write its value out";
+        self.diagnostics.labelled(used.name.span, message, "closes the circle", help);
     }
 
-    fn report_too_many(&mut self, used: &Use) {
-        Diagnostic::error(used.span, format!("fragments add more than {MAX_ADDED} values"))
-            .label("too many with this use")
-            .help("use fewer fragments inside of fragments")
-            .add_to(self.diagnostics);
-    }
-
-    fn report_empty(&mut self, name: &Spanned<String>) {
-        Diagnostic::error(name.span, format!("fragment {} is empty", quote(&name.value)))
-            .label("expected a value")
-            .help(format!("for example: `{}: {{ $match: {{ post: <post> }} }}`", name.value))
-            .add_to(self.diagnostics);
-        self.has_failed = true;
-    }
-
-    fn report_unused(&mut self) {
+    fn report_unused(&self) {
         for ((name, _), state) in self.fragments.iter().zip(&self.states) {
             if matches!(state, FragmentState::Read(value) if !value.is_used) {
                 Diagnostic::warning(name.span, format!("unused fragment {}", quote(&name.value)))
@@ -280,9 +267,9 @@ mod tests {
 
     /// The strategies of a scenario on one line, and the problems.
     fn expanded(text: &str) -> (String, Vec<String>) {
-        let mut diagnostics = Diagnostics::new();
-        let root = compose(text, &mut diagnostics).unwrap();
-        let (root, _) = expand(root, &mut diagnostics);
+        let diagnostics = Diagnostics::new();
+        let root = compose(text, &diagnostics).unwrap();
+        let (root, _) = expand(root, &diagnostics);
         let messages = diagnostics.iter().map(|one| one.message.clone()).collect();
         (root.get("strategies").unwrap().on_one_line(str::to_owned), messages)
     }
@@ -317,7 +304,7 @@ mod tests {
     #[test]
     fn the_spans_remember_the_outermost_use() {
         let text = "fragments: { f: [x], g: { use: f } }\nstrategies: { a: { use: g } }";
-        let (root, _) = expand(compose(text, &mut Diagnostics::new()).unwrap(), &mut Diagnostics::new());
+        let (root, _) = expand(compose(text, &Diagnostics::new()).unwrap(), &Diagnostics::new());
         let list = root.get("strategies").and_then(|node| node.get("a")).unwrap();
         for (node, written) in [(list, "[x]"), (&list.as_list().unwrap()[0], "x")] {
             assert_eq!(&text[node.span.start..node.span.end], written);

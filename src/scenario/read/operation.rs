@@ -1,19 +1,18 @@
 //! `operations` and `mixes`.
 
 use crate::scenario::keys::{self, Takes};
-use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Weight, quote};
+use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Weight};
 
 use super::entry::{Entry, wrong_type};
 use super::fields::Fields;
 use super::value;
 
 /// An operation, kept by its name even when something in it is wrong.
-pub(super) fn operation(entry: &Entry, diagnostics: &mut Diagnostics) -> OperationDefinition {
+pub(super) fn operation(entry: &Entry, diagnostics: &Diagnostics) -> OperationDefinition {
     const EXAMPLE: &str = "read_post: { arguments: { post: zipf(post) }, returns: post }";
     let name = entry.0.clone();
     value::check_name(&name, "an operation", diagnostics);
-    let what = format!("operation {}", quote(&name.value));
-    let fields = Fields::of_optional(entry, &what, EXAMPLE, keys::OPERATION, diagnostics);
+    let fields = Fields::of_optional(entry, "operation", EXAMPLE, keys::OPERATION, diagnostics);
     OperationDefinition {
         name,
         arguments: fields.expressions("arguments"),
@@ -23,7 +22,7 @@ pub(super) fn operation(entry: &Entry, diagnostics: &mut Diagnostics) -> Operati
 }
 
 /// A mix, kept by its name even when something in it is wrong.
-pub(super) fn mix(entry: &Entry, diagnostics: &mut Diagnostics) -> MixDefinition {
+pub(super) fn mix(entry: &Entry, diagnostics: &Diagnostics) -> MixDefinition {
     let name = entry.0.clone();
     value::check_label(&name, "a mix", diagnostics);
     let mut mix = MixDefinition { name, parameters: Vec::new(), weights: Vec::new() };

@@ -19,7 +19,7 @@ pub struct Outline {
 impl Outline {
     /// Reads the text of a scenario; `None` for other text.
     pub fn of(text: &str) -> Option<Outline> {
-        let (root, _) = fragment::expand(yaml::compose(text, &mut Diagnostics::new())?, &mut Diagnostics::new());
+        let (root, _) = fragment::expand(yaml::compose(text, &Diagnostics::new())?, &Diagnostics::new());
         let mut parts: BTreeMap<String, BTreeMap<String, String>> =
             root.as_mapping()?.iter().map(|(key, node)| (key.value.clone(), part(node))).collect();
         let strategies = root.get("strategies").and_then(Node::as_mapping).unwrap_or_default();
@@ -48,18 +48,11 @@ fn part(section: &Node) -> BTreeMap<String, String> {
 
 /// A strategy with the strategies that it inherits from.
 fn strategy(name: &str, all: &[(Spanned<String>, Node)]) -> String {
-    let mut text = String::new();
-    let (mut next, mut left) = (Some(name), all.len());
-    while let Some((_, node)) = next.filter(|_| left > 0).and_then(|name| all.iter().find(|(key, _)| key.value == name))
-    {
-        let fields = node.as_mapping().unwrap_or_default();
-        for (key, value) in fields.iter().filter(|(key, _)| !TEXT_KEYS.contains(&key.value.as_str())) {
-            text.push_str(&format!("{:?}: {}\n", key.value, plain(value)));
-        }
-        next = node.get("like").and_then(Node::as_text);
-        left -= 1;
-    }
-    text
+    let find = |name: &str| all.iter().find(|(key, _)| key.value == name);
+    let line = std::iter::successors(find(name), |(_, node)| find(node.get("like").and_then(Node::as_text)?));
+    let fields = line.take(all.len()).flat_map(|(_, node)| node.as_mapping().unwrap_or_default());
+    let fields = fields.filter(|(key, _)| !TEXT_KEYS.contains(&key.value.as_str()));
+    fields.map(|(key, value)| format!("{:?}: {}\n", key.value, plain(value))).collect()
 }
 
 /// A tree on one line, with quoted texts, so that different trees have different lines.

@@ -1,11 +1,13 @@
-//! `mix`, `strategies`, `set` and `vary`: what is measured.
+//! `sweeps` and `growth`, and the `mix`, `strategies`, `set` and `vary` of claims and of them: what is measured.
 
+use crate::record::LifeEnd;
 use crate::scenario::condition::{ConditionDefinition, ConditionSubject, MOST_CONDITIONS};
-use crate::scenario::keys::{KeyDefinition, Takes};
-use crate::scenario::{Diagnostic, Diagnostics, Node, RunDefinition};
+use crate::scenario::keys::{self, KeyDefinition, Takes};
+use crate::scenario::{Diagnostics, GrowthDefinition, Node, RunDefinition, SweepDefinition, quote};
 
 use super::entry::{Entry, place, wrong_type, wrong_value};
 use super::fields::Fields;
+use super::value;
 
 /// What a claim, a sweep or growth says about its runs.
 pub(super) fn run(fields: &Fields) -> RunDefinition {
@@ -17,41 +19,69 @@ pub(super) fn run(fields: &Fields) -> RunDefinition {
     }
 }
 
-/// The conditions that have values.
-pub(super) fn conditions(fields: &Fields) -> Vec<ConditionDefinition> {
-    fields.entries("vary").iter().filter_map(condition).collect()
+/// A sweep; `None` when it is no mapping.
+pub(super) fn sweep(entry: &Entry, diagnostics: &Diagnostics) -> Option<SweepDefinition> {
+    const EXAMPLE: &str = "length: { question: How long may a list be?, vary: { comments: [10, 100, 1000] } }";
+    let name = entry.0.clone();
+    value::check_name(&name, "a sweep", diagnostics);
+    let entries = value::filled_mapping(entry, EXAMPLE, diagnostics)?;
+    let fields = Fields::read(entries, &format!("sweep {}", quote(&name.value)), name.span, keys::SWEEP, diagnostics);
+    Some(SweepDefinition {
+        question: fields.text("question")?.value,
+        vary: fields.entries("vary").iter().filter_map(condition).collect(),
+        run: run(&fields),
+        name,
+    })
 }
 
+/// The growth of documents; `None` when the scenario does not define it.
+pub(super) fn growth(fields: &Fields) -> Option<GrowthDefinition> {
+    let span = fields.entry("growth")?.0.span;
+    let fields = Fields::read(fields.entries("growth"), "`growth`", span, keys::GROWTH, fields.diagnostics);
+    Some(GrowthDefinition {
+        question: fields.text("question")?.value,
+        operation: fields.text("operation")?,
+        sampled: fields.texts("sampled"),
+        until: until(&fields),
+        run: run(&fields),
+    })
+}
+
+fn until(fields: &Fields) -> Option<LifeEnd> {
+    let entry = fields.entry("until")?;
+    let end = entry.1.as_literal()?.value.parse();
+    end.map_err(|message: &str| wrong_value(entry, message, "until: 4MB").add_to(fields.diagnostics)).ok()
+}
+
+/// A condition that has values.
 fn condition((name, node): &Entry) -> Option<ConditionDefinition> {
     let values = node.as_list()?.iter().map(Node::as_literal).collect::<Option<_>>()?;
     Some(ConditionDefinition { name: name.clone(), values })
 }
 
 /// Checks that parameters have values that are no expressions.
-pub(super) fn check_settings(entries: &[Entry], diagnostics: &mut Diagnostics) {
+pub(super) fn check_settings(entries: &[Entry], diagnostics: &Diagnostics) {
     entries.iter().for_each(|entry| check_literal(entry, &format!("{}: 500", entry.0.value), diagnostics));
 }
 
-fn check_literal(entry: &Entry, example: &str, diagnostics: &mut Diagnostics) {
+fn check_literal(entry: &Entry, example: &str, diagnostics: &Diagnostics) {
     if let Some(expected) = Takes::Literal.expected(&entry.1) {
         wrong_type(entry, &expected, example, diagnostics);
     }
 }
 
 /// Checks the number of conditions, and the values of each as far as that does not need the whole scenario.
-pub(super) fn check_conditions(entry: &Entry, diagnostics: &mut Diagnostics) {
+pub(super) fn check_conditions(entry: &Entry, diagnostics: &Diagnostics) {
     let conditions = entry.1.as_mapping().unwrap_or_default();
     if let Some((name, _)) = conditions.get(MOST_CONDITIONS) {
         let message = format!("expected one or two conditions, found {}", conditions.len());
-        Diagnostic::error(name.span, message)
-            .label("third condition")
-            .help("try another sweep for it, or give it one value with `set`, `mix` or an option")
-            .add_to(diagnostics);
+        let help = "try another sweep for it, or give it one value with `set`, `mix` or an option";
+        diagnostics.labelled(name.span, message, "third condition", help);
     }
     conditions.iter().for_each(|condition| check_values(condition, diagnostics));
 }
 
-fn check_values(entry: &Entry, diagnostics: &mut Diagnostics) {
+fn check_values(entry: &Entry, diagnostics: &Diagnostics) {
     let name = &entry.0.value;
     let example = format!("{name}: {}", ConditionSubject::named(name).example());
     let Some(items) = entry.1.as_list() else { return wrong_type(entry, "a list of values", &example, diagnostics) };
@@ -63,7 +93,7 @@ fn check_values(entry: &Entry, diagnostics: &mut Diagnostics) {
 }
 
 /// Reports settings and conditions that are written as on the command line, `posts=50`, and shows the mapping.
-pub(super) fn is_respelled(key: &KeyDefinition, entry: &Entry, diagnostics: &mut Diagnostics) -> bool {
+pub(super) fn is_respelled(key: &KeyDefinition, entry: &Entry, diagnostics: &Diagnostics) -> bool {
     let is_list = match key.takes {
         Takes::Settings => false,
         Takes::Conditions => true,
@@ -77,10 +107,9 @@ pub(super) fn is_respelled(key: &KeyDefinition, entry: &Entry, diagnostics: &mut
     };
     let settings: Option<Vec<String>> = entry.1.as_list().and_then(|items| items.iter().map(setting).collect());
     let Some(settings) = settings.filter(|settings| !settings.is_empty()) else { return false };
-    Diagnostic::error(place(entry), format!("expected a mapping, found {}", entry.1.describe()))
-        .label("written as on the command line")
-        .help(format!("try `{}: {{ {} }}`", key.name, settings.join(", ")))
-        .add_to(diagnostics);
+    let message = format!("expected a mapping, found {}", entry.1.describe());
+    let help = format!("try `{}: {{ {} }}`", key.name, settings.join(", "));
+    diagnostics.labelled(place(entry), message, "written as on the command line", help);
     true
 }
 

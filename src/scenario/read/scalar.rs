@@ -18,7 +18,9 @@ pub(super) fn resolve(text: &str) -> Option<Scalar> {
     if let Some((digits, radix)) = integer_digits(text) {
         return i64::from_str_radix(digits, radix).ok().map(Scalar::Int);
     }
-    let float = if is_float(text) { text.parse().ok() } else { None };
+    // Rust's own syntax of floats is wider: `inf`, `NaN`, `infinity`.
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let float = text.parse().ok().filter(|_| is_number);
     Some(float.map_or_else(|| Scalar::Text(text.to_owned()), Scalar::Float))
 }
 
@@ -34,61 +36,33 @@ fn integer_digits(text: &str) -> Option<(&str, u32)> {
     all(text.strip_prefix(['-', '+']).unwrap_or(text), 10).then_some((text, 10))
 }
 
-/// Checks the form, since Rust's own float syntax is wider (`inf`, `NaN`, `infinity`).
-fn is_float(text: &str) -> bool {
-    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (unsigned, None),
-    };
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let mantissa_is_number = match mantissa.split_once('.') {
-        Some((whole, fraction)) => {
-            (digits(whole) || whole.is_empty()) && (digits(fraction) || fraction.is_empty()) && mantissa.len() > 1
-        }
-        None => digits(mantissa),
-    };
-    mantissa_is_number && exponent.is_none_or(|part| digits(part.strip_prefix(['-', '+']).unwrap_or(part)))
-}
-
 /// Warns of a plain word that is text here and a boolean or null in YAML 1.1.
 ///
 /// `y` and `n` are left out: common YAML 1.1 parsers read them as text too, and they are common field names.
 pub(super) fn ambiguous_word(text: &str, span: Span) -> Option<Diagnostic> {
-    let is = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
-    let (kind, instead) = if is(&["yes", "on"]) {
-        ("a boolean", "`true`")
-    } else if is(&["no", "off"]) {
-        ("a boolean", "`false`")
-    } else if is(&["true", "false"]) && text != text.to_ascii_lowercase() {
-        ("a boolean", "lower case")
-    } else if is(&["null"]) && text != "null" {
-        ("null", "lower case")
-    } else {
-        return None;
+    let lower = text.to_ascii_lowercase();
+    let (kind, instead) = match lower.as_str() {
+        "yes" | "on" => ("a boolean", "`true`"),
+        "no" | "off" => ("a boolean", "`false`"),
+        "true" | "false" if text != lower => ("a boolean", "lower case"),
+        "null" if text != lower => ("null", "lower case"),
+        _ => return None,
     };
-    Some(
-        Diagnostic::warning(span, format!("`{text}` is text here, but {kind} in YAML 1.1"))
-            .label("parsed as text")
-            .help(format!("try \"{text}\" for text, or {instead} for {kind}")),
-    )
+    let message = format!("`{text}` is text here, but {kind} in YAML 1.1");
+    let help = format!("try \"{text}\" for text, or {instead} for {kind}");
+    Some(Diagnostic::warning(span, message).label("parsed as text").help(help))
 }
 
 /// Warns of a plain key that is text here and another value in YAML 1.1.
 pub(super) fn ambiguous_key(text: &str, span: Span) -> Option<Diagnostic> {
+    let help = format!("quote the key: \"{text}\"");
     let kind = match text {
         "true" | "false" => "a boolean",
         "null" | "~" => "null",
-        _ => {
-            let warning = ambiguous_word(text, span)?;
-            return Some(warning.help(format!("quote the key: \"{text}\"")));
-        }
+        _ => return Some(ambiguous_word(text, span)?.help(help)),
     };
-    Some(
-        Diagnostic::warning(span, format!("the key `{text}` is text here, but {kind} for other YAML parsers"))
-            .label("parsed as text")
-            .help(format!("quote the key: \"{text}\"")),
-    )
+    let message = format!("the key `{text}` is text here, but {kind} for other YAML parsers");
+    Some(Diagnostic::warning(span, message).label("parsed as text").help(help))
 }
 
 #[cfg(test)]

@@ -14,13 +14,13 @@ use super::value;
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
 
 /// The steps under `entry`: a list of steps, or a single step.
-pub(super) fn steps(entry: &Entry, diagnostics: &mut Diagnostics) -> Vec<StepDefinition> {
+pub(super) fn steps(entry: &Entry, diagnostics: &Diagnostics) -> Vec<StepDefinition> {
     StepReader { diagnostics, retries: Vec::new(), in_transaction: false }.steps(entry)
 }
 
 /// Reads steps, and knows what the enclosing steps allow.
 pub(in crate::scenario) struct StepReader<'d> {
-    pub(super) diagnostics: &'d mut Diagnostics,
+    pub(super) diagnostics: &'d Diagnostics,
     /// Whether a `retry_if` was seen in each enclosing `retry`, outermost first.
     pub(super) retries: Vec<bool>,
     /// Whether the step is inside a `transaction`.
@@ -48,10 +48,9 @@ impl StepReader<'_> {
     fn step(&mut self, node: &Node, key: Span) -> Option<StepDefinition> {
         let place = node.span_or(key);
         let Some(entries) = node.as_mapping() else {
-            Diagnostic::error(place, format!("expected a step, found {}", node.describe()))
-                .label("not a mapping")
-                .help(format!("for example: `{EXAMPLE}`"))
-                .add_to(self.diagnostics);
+            let message = format!("expected a step, found {}", node.describe());
+            let help = format!("for example: `{EXAMPLE}`");
+            self.diagnostics.labelled(place, message, "not a mapping", help);
             return None;
         };
         let mut words = entries.iter().filter_map(|entry| {
@@ -80,19 +79,16 @@ impl StepReader<'_> {
         let words = || all_keys().map(|keys| keys[0].name);
         for (key, _) in entries {
             if let Some(meant) = suggest(&key.value, words()) {
-                Diagnostic::error(key.span, format!("unknown step {}", quote(&key.value)))
-                    .label("unknown step")
-                    .help(format!("did you mean {}?", quote(meant)))
-                    .add_to(self.diagnostics);
+                let message = format!("unknown step {}", quote(&key.value));
+                let help = format!("did you mean {}?", quote(meant));
+                self.diagnostics.labelled(key.span, message, "unknown step", help);
                 return;
             }
         }
         let span = entries.first().map_or(place, |(key, _)| key.span);
         let words: Vec<&str> = words().collect();
-        Diagnostic::error(span, "missing step word")
-            .label("does not say what to do")
-            .help(format!("expected one of the keys {}", words.join(", ")))
-            .add_to(self.diagnostics);
+        let help = format!("expected one of the keys {}", words.join(", "));
+        self.diagnostics.labelled(span, "missing step word", "does not say what to do", help);
     }
 
     fn kind(&mut self, fields: &Fields, word: &Spanned<String>) -> Option<StepKind> {
@@ -105,8 +101,8 @@ impl StepReader<'_> {
                 alias: self.alias(fields),
             });
         }
-        let syntax = STEPS.iter().find(|syntax| syntax.keys[0].name == key)?;
-        (syntax.read)(self, fields)
+        let (_, read) = STEPS.iter().find(|(keys, _)| keys[0].name == key)?;
+        read(self, fields)
     }
 
     /// The name under which a step keeps its reply.
@@ -117,5 +113,5 @@ impl StepReader<'_> {
 
 /// The keys of every step, its word first.
 fn all_keys() -> impl Iterator<Item = Keys> {
-    COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|syntax| syntax.keys))
+    COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|(keys, _)| *keys))
 }

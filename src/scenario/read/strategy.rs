@@ -6,35 +6,30 @@ use crate::scenario::{
 
 use super::entry::Entry;
 use super::fields::Fields;
-use super::{index, step, value};
+use super::{step, value};
 
 /// More than three strategies make a plain run long and its table wide.
 const MAX_DEFAULTS: usize = 3;
 
 /// Reports more strategies marked `default` than a plain run compares.
-pub(super) fn check_defaults(strategies: &[StrategyDefinition], diagnostics: &mut Diagnostics) {
+pub(super) fn check_defaults(strategies: &[StrategyDefinition], diagnostics: &Diagnostics) {
     let mut marks = strategies.iter().filter_map(|strategy| strategy.is_default.as_ref()).filter(|mark| mark.value);
     let count = marks.clone().count();
     if let Some(mark) = marks.nth(MAX_DEFAULTS) {
-        Diagnostic::error(mark.span, format!("expected at most three `default: true`, found {count}"))
-            .label("one too many")
-            .help("keep the mark on the baseline and the two strategies that matter most")
-            .add_to(diagnostics);
+        let message = format!("expected at most three `default: true`, found {count}");
+        let help = "keep the mark on the baseline and the two strategies that matter most";
+        diagnostics.labelled(mark.span, message, "one too many", help);
     }
 }
 
 /// A strategy, kept by its name even when something in it is wrong.
-pub(super) fn strategy(entry: &Entry, diagnostics: &mut Diagnostics) -> StrategyDefinition {
+pub(super) fn strategy(entry: &Entry, diagnostics: &Diagnostics) -> StrategyDefinition {
     const EXAMPLE: &str = "embedded: { collections: { posts: { each: post } }, operations: { ... } }";
     let name = entry.0.clone();
     value::check_label(&name, "a strategy", diagnostics);
-    let what = format!("strategy {}", quote(&name.value));
-    let fields = Fields::of(entry, &what, EXAMPLE, keys::STRATEGY, diagnostics);
-    let implementations = |key: &str, diagnostics: &mut Diagnostics| -> Vec<Implementation> {
-        let implementation =
-            |entry: &Entry| Implementation { name: entry.0.clone(), steps: step::steps(entry, diagnostics) };
-        fields.entries(key).iter().map(implementation).collect()
-    };
+    let fields = Fields::of(entry, "strategy", EXAMPLE, keys::STRATEGY, diagnostics);
+    let implementation =
+        |entry: &Entry| Implementation { name: entry.0.clone(), steps: step::steps(entry, diagnostics) };
     StrategyDefinition {
         name,
         about: fields.text("about").map(|about| about.value),
@@ -47,20 +42,20 @@ pub(super) fn strategy(entry: &Entry, diagnostics: &mut Diagnostics) -> Strategy
         parameters: fields.expressions("parameters"),
         collections: fields.entries("collections").iter().map(|entry| collection(entry, diagnostics)).collect(),
         load: fields.entry("load").map(|entry| step::steps(entry, diagnostics)),
-        operations: implementations("operations", diagnostics),
-        state: implementations("state", diagnostics),
+        operations: fields.entries("operations").iter().map(implementation).collect(),
+        state: fields.entries("state").iter().map(implementation).collect(),
     }
 }
 
-fn collection(entry: &Entry, diagnostics: &mut Diagnostics) -> CollectionDefinition {
+fn collection(entry: &Entry, diagnostics: &Diagnostics) -> CollectionDefinition {
     let name = entry.0.clone();
-    let (what, example) = (format!("collection {}", quote(&name.value)), format!("{}: {{ each: post }}", name.value));
-    let fields = Fields::of_optional(entry, &what, &example, keys::COLLECTION, diagnostics);
+    let example = format!("{}: {{ each: post }}", name.value);
+    let fields = Fields::of_optional(entry, "collection", &example, keys::COLLECTION, diagnostics);
     let series = fields.expressions("for").pop();
     check_name(&name, series.as_ref().map(|(name, _)| name), diagnostics);
     let mut indexes = fields.node("indexes");
     if let Some(Node { tree: Tree::List(items), .. }) = &mut indexes {
-        items.retain(index::is_index);
+        items.retain(value::is_index);
     }
     CollectionDefinition {
         name,
@@ -75,7 +70,7 @@ fn collection(entry: &Entry, diagnostics: &mut Diagnostics) -> CollectionDefinit
 }
 
 /// Reports a name with a slot that nothing replaces, and a series of collections of one name.
-fn check_name(name: &Spanned<String>, series: Option<&Spanned<String>>, diagnostics: &mut Diagnostics) {
+fn check_name(name: &Spanned<String>, series: Option<&Spanned<String>>, diagnostics: &Diagnostics) {
     let is_slotted = name.value.contains('<') && name.value.contains('>');
     match series {
         None if is_slotted => {
@@ -85,10 +80,9 @@ fn check_name(name: &Spanned<String>, series: Option<&Spanned<String>>, diagnost
                 .add_to(diagnostics)
         }
         Some(series) if !name.value.contains(&format!("<{}>", series.value)) => {
-            Diagnostic::error(name.span, format!("collection {} has the same name for each", quote(&name.value)))
-                .label(format!("without `<{}>`", series.value))
-                .help(format!("for example `{}_<{}>`", name.value.replace(['<', '>'], ""), series.value))
-                .add_to(diagnostics);
+            let message = format!("collection {} has the same name for each", quote(&name.value));
+            let help = format!("for example `{}_<{}>`", name.value.replace(['<', '>'], ""), series.value);
+            diagnostics.labelled(name.span, message, format!("without `<{}>`", series.value), help);
         }
         None | Some(_) => {}
     }

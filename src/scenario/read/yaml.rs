@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, Parser, ScalarStyle, StrInput, StructureStyle};
 
-use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree};
+use crate::scenario::{Diagnostic, Diagnostics, Node, Scalar, Span, Spanned, Tree};
 
 use super::{fault, scalar};
 
@@ -15,7 +15,7 @@ pub(super) const MAX_DEPTH: usize = 64;
 const MAX_ENTRIES: usize = 1_000;
 
 /// Parses the one document in `text`; `None` when nothing useful is left. Problems go to `diagnostics`.
-pub(in crate::scenario) fn compose(text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
+pub(in crate::scenario) fn compose(text: &str, diagnostics: &Diagnostics) -> Option<Node> {
     let options = granit_parser::options! { emit_unresolved_aliases: true, emit_anchor_events: true };
     let parser = Parser::new_from_str_with_options(text, options);
     let mut composer = Composer { text, parser, diagnostics };
@@ -28,7 +28,7 @@ struct Unreadable;
 struct Composer<'a, 'd> {
     text: &'a str,
     parser: Parser<'a, StrInput<'a>>,
-    diagnostics: &'d mut Diagnostics,
+    diagnostics: &'d Diagnostics,
 }
 
 impl<'a> Composer<'a, '_> {
@@ -37,39 +37,34 @@ impl<'a> Composer<'a, '_> {
         loop {
             let (event, span) = self.next()?;
             match event {
-                Event::DocumentStart(..) if root.is_some() => {
-                    self.diagnostics.push(fault::second_document(span));
-                    return Err(Unreadable);
-                }
+                Event::DocumentStart(..) if root.is_some() => return self.unreadable(fault::second_document(span)),
                 Event::StreamEnd => break,
                 Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
                 event => root = Some(self.node(event, span, 0)?),
             }
         }
-        match root {
-            Some(root) if !root.is_null() => Ok(root),
-            _ => {
-                self.diagnostics.push(fault::nothing());
-                Err(Unreadable)
-            }
-        }
+        root.filter(|root: &Node| !root.is_null()).map_or_else(|| self.unreadable(fault::nothing()), Ok)
+    }
+
+    fn unreadable<T>(&self, problem: Diagnostic) -> Result<T, Unreadable> {
+        self.diagnostics.push(problem);
+        Err(Unreadable)
     }
 
     /// The next event that is part of the tree, with its place in bytes.
     fn next(&mut self) -> Result<(Event<'a>, Span), Unreadable> {
         loop {
             match self.parser.next_event() {
-                Some(Ok((Event::Anchor(..), span))) => self.diagnostics.push(fault::anchor(bytes(span))),
+                Some(Ok((Event::Anchor(..), span))) => {
+                    self.diagnostics.push(fault::reference("anchor", '&', bytes(span)))
+                }
                 Some(Ok((event, span))) => {
                     if let Some(tag) = span.tag_span() {
                         self.diagnostics.push(fault::tag(bytes(tag)));
                     }
                     return Ok((event, bytes(span)));
                 }
-                Some(Err(error)) => {
-                    self.diagnostics.push(fault::syntax(&error, self.text));
-                    return Err(Unreadable);
-                }
+                Some(Err(error)) => return self.unreadable(fault::syntax(&error, self.text)),
                 None => return Ok((Event::StreamEnd, Span::new(self.text.len(), self.text.len()))),
             }
         }
@@ -79,17 +74,14 @@ impl<'a> Composer<'a, '_> {
         match event {
             Event::Scalar(_, _, _, Some(_)) => Ok(self.as_written(span)),
             Event::Scalar(text, style, ..) => Ok(Node::scalar(self.scalar(&text, style, span), span)),
-            Event::SequenceStart(style, ..) => {
-                self.check_depth(span, depth)?;
-                self.list(style, span, depth)
+            Event::SequenceStart(..) | Event::MappingStart(..) if depth >= MAX_DEPTH => {
+                self.unreadable(fault::depth(span, MAX_DEPTH))
             }
-            Event::MappingStart(style, ..) => {
-                self.check_depth(span, depth)?;
-                self.mapping(style, span, depth)
-            }
+            Event::SequenceStart(style, ..) => self.list(style, span, depth),
+            Event::MappingStart(style, ..) => self.mapping(style, span, depth),
             // Nothing but an alias is left.
             _ => {
-                self.diagnostics.push(fault::alias(span));
+                self.diagnostics.push(fault::reference("alias", '*', span));
                 Ok(self.as_written(span))
             }
         }
@@ -162,8 +154,7 @@ impl<'a> Composer<'a, '_> {
                 continue;
             }
             if places.len() == MAX_ENTRIES {
-                self.diagnostics.push(fault::too_many_entries(key.span, MAX_ENTRIES));
-                return Err(Unreadable);
+                return self.unreadable(fault::too_many_entries(key.span, MAX_ENTRIES));
             }
             match places.get(&key.value) {
                 Some(first) => self.diagnostics.push(fault::duplicate(&key, *first)),
@@ -223,14 +214,6 @@ impl<'a> Composer<'a, '_> {
         true
     }
 
-    fn check_depth(&mut self, span: Span, depth: usize) -> Result<(), Unreadable> {
-        if depth < MAX_DEPTH {
-            return Ok(());
-        }
-        self.diagnostics.push(fault::depth(span, MAX_DEPTH));
-        Err(Unreadable)
-    }
-
     /// Reports a comma that YAML would silently drop, as in `{ path: <a><b>, }`.
     fn check_trailing_comma(&mut self, last_end: usize, closing: Span) {
         if self.text.get(closing.start..closing.end) != Some("}") {
@@ -255,8 +238,7 @@ impl<'a> Composer<'a, '_> {
             let rest = &self.text[key.span.start..];
             let end = rest.find([':', ',', '}', '\n']).unwrap_or(rest.len());
             let span = Span::new(key.span.start, key.span.start + rest[..end].trim_end().len());
-            self.diagnostics.push(fault::key_with_bracket(&self.text[span.start..span.end], span));
-            return Err(Unreadable);
+            return self.unreadable(fault::key_with_bracket(&self.text[span.start..span.end], span));
         }
         self.diagnostics.push(fault::key_without_colon(key));
         Ok(true)
@@ -301,15 +283,15 @@ mod tests {
     use super::*;
 
     fn tree(text: &str) -> Node {
-        let mut diagnostics = Diagnostics::new();
-        let node = compose(text, &mut diagnostics);
+        let diagnostics = Diagnostics::new();
+        let node = compose(text, &diagnostics);
         assert!(diagnostics.is_empty(), "{text}: {diagnostics:?}");
         node.unwrap()
     }
 
     fn messages(text: &str) -> Vec<String> {
-        let mut diagnostics = Diagnostics::new();
-        compose(text, &mut diagnostics);
+        let diagnostics = Diagnostics::new();
+        compose(text, &diagnostics);
         diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect()
     }
 

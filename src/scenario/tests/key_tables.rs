@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::command::COMMANDS;
-use super::keys::{self, KeyDefinition, Keys, Takes};
+use crate::scenario::FORMAT;
+use crate::scenario::command::COMMANDS;
+use crate::scenario::keys::{self, KeyDefinition, Keys, Takes};
 
 const TABLES: [(&str, Keys); 13] = [
     ("scenario", keys::SCENARIO),
@@ -24,7 +25,7 @@ const TABLES: [(&str, Keys); 13] = [
 /// What a value is, in a few words.
 fn kind(takes: Takes) -> String {
     let kind = match takes {
-        Takes::Format => return format!("`{}`", super::FORMAT),
+        Takes::Format => return format!("`{}`", FORMAT),
         Takes::Text => "text",
         Takes::Texts => "list of texts",
         Takes::OneOf(words) => return words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or "),

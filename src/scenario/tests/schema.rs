@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::command::COMMANDS;
-use super::condition::{MOST_CONDITIONS, MOST_VALUES};
-use super::keys::{self, KeyDefinition, Takes};
-use super::step::{REPEATED_REQUEST, RETRY, STEPS};
-use super::{CommandWord, Diagnostics, Node, Scalar, Source, Tree, read};
+use crate::scenario::command::COMMANDS;
+use crate::scenario::condition::{MOST_CONDITIONS, MOST_VALUES};
+use crate::scenario::keys::{self, KeyDefinition, Takes};
+use crate::scenario::step::{REPEATED_REQUEST, RETRY, STEPS};
+use crate::scenario::{CommandWord, Diagnostics, FORMAT, Node, Scalar, Source, Tree, read};
 
 fn reference(definition: &str) -> Value {
     json!({ "$ref": format!("#/$defs/{definition}") })
@@ -21,7 +21,7 @@ fn by_name(values: Value) -> Value {
 /// What a key takes.
 fn value(takes: Takes) -> Value {
     match takes {
-        Takes::Format => json!({ "const": super::FORMAT }),
+        Takes::Format => json!({ "const": FORMAT }),
         Takes::Text => json!({ "type": "string", "pattern": "\\S" }),
         Takes::Texts => json!({ "type": "array", "items": value(Takes::Text) }),
         Takes::OneOf(words) => json!({ "enum": words }),
@@ -115,7 +115,7 @@ fn allow_fragment(schema: &mut Value) {
 }
 
 fn definitions() -> Value {
-    let words = COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|syntax| syntax.keys));
+    let words = COMMANDS.iter().map(|(_, keys)| *keys).chain(STEPS.iter().map(|(keys, _)| *keys));
     let steps: Vec<Value> = words.map(object).collect();
     let is_request = |word: &CommandWord| CommandWord::REQUESTS.contains(word);
     let request = |keys: &[KeyDefinition]| {
@@ -193,7 +193,7 @@ fn json_of(node: &Node) -> Value {
 
 /// What an editor with the schema would underline.
 fn faults(schema: &jsonschema::Validator, text: &str) -> Vec<String> {
-    let root = read::compose(text, &mut Diagnostics::new()).unwrap();
+    let root = read::compose(text, &Diagnostics::new()).unwrap();
     schema.iter_errors(&json_of(&root)).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
@@ -222,7 +222,7 @@ fn the_schema_finds_nothing_that_the_reader_accepts() {
         let source = Source::load(file.to_str().unwrap()).unwrap();
         let mut diagnostics = Diagnostics::new();
         read(&source, &mut diagnostics);
-        let Some(root) = read::compose(&source.text, &mut Diagnostics::new()) else { continue };
+        let Some(root) = read::compose(&source.text, &Diagnostics::new()) else { continue };
         let has_fault = !schema.is_valid(&json_of(&root));
         assert!(!has_fault || diagnostics.has_errors(), "{}", file.display());
         (found, all) = (found + usize::from(has_fault), all + 1);
