@@ -87,7 +87,12 @@ pub fn count(value: u64) -> String {
 
 /// A count with its noun.
 pub fn counted(value: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(value), if value == 1 { "" } else { "s" })
+    let number = count(value);
+    match noun.strip_suffix('y') {
+        _ if value == 1 => format!("{number} {noun}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {noun}s"),
+    }
 }
 
 /// A share (0 to 1) in percent: two digits, three next to 100, and never 0 or 100 for what is only close to it.

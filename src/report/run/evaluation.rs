@@ -2,11 +2,11 @@
 
 use crate::record::Metric;
 use crate::report::document::format::plain;
-use crate::results::{LoadModel, Preset, RunRecord};
+use crate::results::{LoadModel, RunRecord};
 use crate::stats::{
     self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Deferred, Distribution, InFlight,
-    MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking, Role, RoundTimes, SharedCache, Spread, Times,
-    Verdict, ask, outcome_totals, role,
+    MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking, Ratio, RoundTimes, SharedCache, Spread, Times,
+    Verdict, ask, outcome_totals,
 };
 
 use super::cost::{self, Costs};
@@ -14,39 +14,6 @@ use super::verdict_text;
 
 /// The shares (0 to 1) of the calls for which reports have quantiles.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
-
-/// Why a run has no verdict at all.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum NoVerdict {
-    /// No round is complete.
-    NoRound,
-    /// The run is invalid.
-    Invalid,
-    /// The preset smoke only checks that everything runs.
-    Smoke,
-    /// All strategies are unsafe.
-    AllUnsafe,
-    /// There is only one strategy that is not unsafe.
-    OneStrategy,
-    /// The baseline is unsafe.
-    UnsafeBaseline,
-}
-
-impl NoVerdict {
-    fn of(record: &RunRecord) -> Option<NoVerdict> {
-        let judged = (0..record.strategies.len()).filter(|place| role(record, *place) == Role::Judged).count();
-        let is_unsafe = record.strategies.first().is_some_and(|baseline| baseline.is_unsafe);
-        let found = [
-            record.rounds.is_empty().then_some(NoVerdict::NoRound),
-            (!stats::invalid_reasons(record).is_empty()).then_some(NoVerdict::Invalid),
-            (record.settings.preset == Preset::Smoke).then_some(NoVerdict::Smoke),
-            (judged == 0).then_some(NoVerdict::AllUnsafe),
-            (judged == 1).then_some(NoVerdict::OneStrategy),
-            is_unsafe.then_some(NoVerdict::UnsafeBaseline),
-        ];
-        found.into_iter().flatten().next()
-    }
-}
 
 /// A run's numbers.
 #[derive(Debug)]
@@ -61,8 +28,8 @@ pub struct Evaluation {
     pub is_open: bool,
     /// The load, in a few words.
     pub load: String,
-    /// Why there is no verdict.
-    pub no_verdict: Option<NoVerdict>,
+    /// Why there is no verdict, in a sentence.
+    pub no_verdict: Option<String>,
     /// The strategies, the baseline first.
     pub strategies: Vec<StrategyResults>,
     /// The operations that were called, then the mix.
@@ -151,6 +118,11 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// The ratio to the baseline.
+    pub fn ratio(&self) -> Option<Ratio> {
+        self.comparison.as_ref()?.ratio
+    }
+
     /// The time in nanoseconds at one of `SHARES`.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let place = SHARES.iter().position(|known| *known == share)?;
@@ -169,7 +141,7 @@ impl Evaluation {
         let asked = || families.iter().flat_map(|family| &family.questions);
         let of_means = described.iter().chain(asked().filter(|one| one.metric == Metric::MEAN));
         let rows = of_means.map(|comparison| row(record, comparison)).collect();
-        let no_verdict = NoVerdict::of(record);
+        let no_verdict = verdict_text::no_verdict(record);
         let has_verdicts = no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
         Evaluation {
             mix: plain(&record.mix.name),
@@ -197,6 +169,16 @@ impl Evaluation {
         self.rows.iter().filter(|row| row.is_mix).chain(self.rows.iter().filter(|row| !row.is_mix))
     }
 
+    /// All operations and the mix of all strategies.
+    pub fn cells(&self) -> impl Iterator<Item = &Measured> {
+        self.rows.iter().flat_map(|row| &row.cells)
+    }
+
+    /// Whether any ratio has an interval.
+    pub fn has_intervals(&self) -> bool {
+        self.cells().filter_map(Measured::ratio).any(|ratio| ratio.interval.is_some())
+    }
+
     /// The comparison of mean times behind a row, where it is tested.
     pub fn question(&self, row: &OperationResults) -> Option<&ArmComparison> {
         self.comparisons().find(|one| one.metric == Metric::MEAN && one.operation == row.operation)
@@ -220,11 +202,6 @@ impl Evaluation {
     /// The times that strategies are judged by: `service`, or `response` with open load.
     pub fn times(&self) -> &'static str {
         if self.is_open { "response" } else { "service" }
-    }
-
-    /// [`Evaluation::times`] at the start of a sentence.
-    pub fn times_capital(&self) -> &'static str {
-        if self.is_open { "Response" } else { "Service" }
     }
 
     /// The difference from the baseline that is reported for a cell.
@@ -276,10 +253,7 @@ fn row(record: &RunRecord, comparison: &ArmComparison) -> OperationResults {
     let times: Vec<Times> = strategies.clone().map(|strategy| Times::of(record, strategy, operation, None)).collect();
     let quantiles = stats::quantile_values(record, operation, &times, &SHARES);
     let cell = |((strategy, times), quantiles): ((usize, Times), Vec<Option<f64>>)| {
-        let measured = stats::cells(record, strategy).flat_map(|cell| match operation {
-            Some(operation) => cell.operations.get(operation).into_iter().collect::<Vec<_>>(),
-            None => cell.operations.iter().collect(),
-        });
+        let measured = stats::cells(record, strategy).flat_map(|cell| stats::selected(&cell.operations, operation));
         Measured {
             mean: comparison.arms()[strategy].series.value,
             comparison: comparison.with_baseline(strategy).cloned(),

@@ -94,7 +94,8 @@ pub struct ServerFacts {
     /// The configured cache in bytes, if the server reports it.
     pub cache_bytes: Option<u64>,
     /// Whether every strategy had a server of its own (`per_strategy`) or all shared one (`shared`).
-    pub servers: &'static str,
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub servers: ServerSharing,
 }
 
 /// The machine that generated the load; unknown values are `null`.
@@ -191,10 +192,7 @@ pub(crate) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
             topology: plain(&record.server.topology),
             embedded: record.server.embedded,
             cache_bytes: record.server.cache_bytes,
-            servers: match record.server.servers {
-                ServerSharing::Shared => "shared",
-                ServerSharing::PerStrategy => "per_strategy",
-            },
+            servers: record.server.servers,
         },
         machine: machine(record),
         verification: verification(record),

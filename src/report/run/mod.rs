@@ -13,3 +13,6 @@ pub(crate) mod parts;
 pub(crate) mod sections;
 pub(crate) mod validity;
 pub(crate) mod verdict_text;
+
+pub use evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
+pub use parts::PartEvaluations;

@@ -1,9 +1,8 @@
 //! Where the answer flips: the mixes, the shares of an operation and the networks in which another strategy is faster.
 
-use crate::record::Part;
 use crate::report::document::format::marked;
-use crate::report::run::parts::PartEvaluations;
-use crate::results::RunRecord;
+use crate::report::run::PartEvaluations;
+use crate::results::{Part, RunRecord};
 use crate::stats::{self, MixEstimate, Prediction, ShareFlip};
 
 use super::answer::Judged;

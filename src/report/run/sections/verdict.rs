@@ -2,16 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::report::document::cell::Tone;
-use crate::report::document::chart::{Charts, Series};
 use crate::report::document::format::{counted, listed, plain};
-use crate::report::document::section::Headline;
-use crate::report::run::decision::phrase;
-use crate::report::run::evaluation::Evaluation;
-use crate::report::run::parts::PartEvaluations;
-use crate::report::run::{charts, decision, validity, verdict_text};
+use crate::report::document::{Headline, Tone};
+use crate::report::run::{Evaluation, PartEvaluations, charts, decision, decision::phrase, validity, verdict_text};
 use crate::results::{Part, RunRecord};
-use crate::stats::{MINIMUM_ROUNDS, Ranking, Reason};
+use crate::stats::{ComparisonFamily, MINIMUM_ROUNDS, Ranking, Reason, distinct};
 
 use super::heat_map;
 
@@ -34,10 +29,10 @@ pub(crate) fn headline(record: &RunRecord, parts: &PartEvaluations, others: &[Ru
         invalid: invalid.clone(),
         incomplete: verdict_text::incomplete(record),
         decision: Some(decision::decision(record, parts, others)),
-        sentences: sentences(parts),
+        sentences: run.no_verdict.as_ref().map_or_else(|| inconclusive(parts), |text| vec![text.clone()]),
         tone: Tone::Strong,
         overview: heat_map::table(parts).filter(|_| invalid.is_empty()),
-        charts: charts(parts).filter(|_| invalid.is_empty()),
+        charts: charts::decision(parts).filter(|_| invalid.is_empty()),
         notes: notes(record, parts, is_judged),
         ..Headline::default()
     }
@@ -50,47 +45,28 @@ fn measured(parts: &PartEvaluations) -> String {
         Part::Rate => format!("common rate: {}", run.load),
         Part::Saturation => format!("saturation: {}", run.load),
     };
-    let texts: Vec<String> = parts.iter().map(part).collect();
-    match texts.as_slice() {
-        [] => "Nothing was measured".to_owned(),
-        texts => format!("Measured: {}", texts.join("; ")),
-    }
+    let texts = parts.iter().map(part).collect::<Vec<_>>().join("; ");
+    if texts.is_empty() { "Nothing was measured".to_owned() } else { format!("Measured: {texts}") }
 }
 
-/// Why there is no verdict; with a verdict, why strategies cannot be compared in the mix.
-fn sentences(parts: &PartEvaluations) -> Vec<String> {
-    let main = parts.main();
-    match main.no_verdict {
-        Some(reason) => vec![verdict_text::no_verdict(reason, main)],
-        None => inconclusive(parts),
-    }
-}
-
-/// A sentence per strategy and reason.
+/// Why strategies cannot be compared in the mix: a sentence per strategy and reason.
 fn inconclusive(parts: &PartEvaluations) -> Vec<String> {
     let name = |place: usize| parts.main().name(place);
     let mix = parts.iter().filter(|(part, _)| *part != Part::Own).flat_map(|(_, run)| run.comparisons());
     let rankings: Vec<Ranking> = mix.filter_map(|one| one.ranking()).collect();
     let all = rankings.iter().flat_map(|ranking| ranking.best_against.iter().chain(&ranking.against_baseline));
-    let sentences = all.filter_map(|one| {
+    distinct(all.filter_map(|one| {
         let reason = one.verdict.reason().filter(|reason| *reason != Reason::NotJudged)?;
         Some(format!("{} against {}: {}.", name(one.strategy)?, name(one.against)?, phrase::reason(reason, &name)))
-    });
-    let mut found: Vec<String> = Vec::new();
-    for sentence in sentences {
-        if !found.contains(&sentence) {
-            found.push(sentence);
-        }
-    }
-    found
+    }))
 }
 
 fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<String> {
     let (mut notes, run) = (Vec::new(), parts.main());
     if is_judged {
-        let families = || parts.iter().flat_map(|(_, run)| &run.families);
-        notes.extend(verdict_text::sensitivity(families()));
-        notes.push(verdict_text::criteria(record, families(), &run.strategies));
+        let families: Vec<&ComparisonFamily> = parts.iter().flat_map(|(_, run)| &run.families).collect();
+        notes.extend(verdict_text::sensitivity(&families));
+        notes.push(verdict_text::criteria(record, &families));
     }
     notes.extend(verdict_text::rejections(&run.strategies));
     let unsafe_ones = run.strategies.iter().filter(|strategy| strategy.is_unsafe);
@@ -101,15 +77,4 @@ fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<St
     }
     notes.extend(parts.distinct(validity::overloaded));
     notes
-}
-
-/// The budget of the mix and what its calls take; `None` without a complete round.
-fn charts(parts: &PartEvaluations) -> Option<Charts> {
-    let (own, main) = (parts.get(Part::Own).cloned(), Arc::clone(parts.main()));
-    let saturation = parts.get(Part::Saturation);
-    let rates: Vec<Option<f64>> =
-        saturation.map_or_else(Vec::new, |run| run.strategies.iter().map(|one| one.calls_per_second).collect());
-    let series = charts::series(&main);
-    let draw = move |series: &[Series]| charts::decision(own.as_deref(), &main, &rates, series);
-    (parts.main().rounds > 0).then(|| Charts::of(series, draw, "decision.svg"))
 }
