@@ -244,7 +244,7 @@ fn criteria(found: &RunComparison, tolerance: f64) -> Vec<String> {
 fn times(found: &RunComparison, tolerance: f64) -> Section {
     let is_relative = found.relative_to.is_some();
     let measures = [
-        Measure::text("metric", "", "`mean` or `p99`.", |one: &Entry| one.metric).only(Forms::JSON),
+        Measure::word("metric", "`mean` or `p99`.", |one: &Entry| one.metric),
         Measure::number("before_ns", "A", "The time in run A: the geometric mean over rounds.", time, |one| {
             one.change.before
         }),
@@ -267,14 +267,12 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
             one.change.interval.map(|bounds| bounds.low)
         }),
         Measure::data("high", "The upper bound.", |one| one.change.interval.map(|bounds| bounds.high)),
-        Measure::text(
+        Measure::word(
             "verdict",
-            "",
             "`slower`, `faster`, `same`, or why it is none of them, such as `within_noise`, `open`, `overloaded`, `reference` or \
              `not_judged`.",
-            |one: &Entry| one.change.verdict.id(),
-        )
-        .only(Forms::JSON),
+            |one| one.change.verdict.id(),
+        ),
     ];
     let longest = found.strategies.iter().max_by_key(|strategy| strategy.rows.len());
     // The mix is last in the comparison and first in reports.

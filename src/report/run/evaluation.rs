@@ -135,7 +135,8 @@ impl Evaluation {
     /// judged; `cache` is that of the run.
     pub fn new(record: &RunRecord, mix: Option<&RunRecord>, cache: &SharedCache) -> Evaluation {
         let strategies: Vec<StrategyResults> = (0..record.strategies.len()).map(|s| strategy(record, s)).collect();
-        let called = |operation: &usize| (0..strategies.len()).any(|s| calls(record, s, *operation) > 0);
+        let has_calls = |s, operation| stats::operations(record, s, operation).any(|one| one.calls > 0);
+        let called = |operation: &usize| (0..strategies.len()).any(|s| has_calls(s, *operation));
         let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
         let PartQuestions { families, described } = ask(record, &operations, mix, cache);
         let asked = || families.iter().flat_map(|family| &family.questions);
@@ -210,10 +211,6 @@ impl Evaluation {
     }
 }
 
-fn calls(record: &RunRecord, strategy: usize, operation: usize) -> u64 {
-    stats::operations(record, strategy, operation).map(|operation| operation.calls).sum()
-}
-
 /// The measured calls of every cell, when they are equal.
 fn calls_per_cell(record: &RunRecord) -> Option<u64> {
     let mut cells = record.rounds.iter().flat_map(|round| &round.cells).map(|cell| cell.calls);
@@ -226,15 +223,13 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
     let mut collections = stats::collection_growth(record, strategy);
     collections.iter_mut().for_each(|growth| growth.collection = plain(&growth.collection));
     let open = stats::open_load(record, strategy);
+    let rate = open.as_ref().map(|open| open.achieved);
     StrategyResults {
         name: plain(&entry.name),
         about: plain(&entry.about),
         is_unsafe: entry.is_unsafe,
         is_repeat: entry.is_repeat,
-        calls_per_second: match &open {
-            Some(open) => Some(open.achieved),
-            None => stats::value(record, Metric::Throughput, strategy, None),
-        },
+        calls_per_second: rate.or_else(|| stats::value(record, Metric::Throughput, strategy, None)),
         in_flight: if open.is_none() { stats::in_flight(record, strategy) } else { None },
         deferred: stats::deferred(record, strategy),
         open,

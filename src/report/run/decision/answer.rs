@@ -96,10 +96,8 @@ impl<'r> Judged<'r> {
 
     /// The strategies that the answer names as worse.
     fn named_losers(&self) -> Vec<Beaten> {
-        let published = self.published();
-        let named = phrase::named_losers(&published.beaten, self.name(self.answer.decided.ranking.baseline));
-        let is_named = |one: &Beaten| named.iter().any(|named| named.strategy == self.name(one.strategy));
-        self.answer.beaten().into_iter().filter(is_named).collect()
+        let baseline = self.answer.decided.ranking.baseline;
+        phrase::named_losers(&self.answer.beaten(), |one| one.strategy == baseline).into_iter().copied().collect()
     }
 
     /// How sure the answer is: rounds ahead, intervals, and the baseline measured twice.

@@ -71,7 +71,7 @@ pub fn answer(found: &PublishedAnswer, baseline: &str) -> [String; 3] {
         texts.collect::<Vec<_>>().join(", ")
     };
     if let Some(winner) = &found.winner {
-        let mut named = named_losers(&found.beaten, baseline);
+        let mut named = named_losers(&found.beaten, |one| one.strategy == baseline);
         // One number in a sentence: that of the nearest, which decides. Others are in how sure it is.
         let nearest = found.beaten.first().map(|one| one.metric);
         named.retain(|one| Some(one.metric) == nearest);
@@ -94,12 +94,12 @@ pub fn answer(found: &PublishedAnswer, baseline: &str) -> [String; 3] {
 
 /// The losers that an answer names: the baseline and the runner-up; where these are one, or the baseline wins, the runner-up
 /// and the last.
-pub fn named_losers<'b>(beaten: &'b [BeatenRecord], baseline: &str) -> Vec<&'b BeatenRecord> {
-    let of_baseline = beaten.iter().find(|one| one.strategy == baseline);
+pub fn named_losers<B: PartialEq>(beaten: &[B], is_baseline: impl Fn(&&B) -> bool) -> Vec<&B> {
+    let of_baseline = beaten.iter().find(is_baseline);
     let (first, last) = (beaten.first(), beaten.last());
     let is_apart = of_baseline.is_some() && of_baseline != first;
     let named = if is_apart { [of_baseline, first] } else { [first, last] };
-    let mut named: Vec<&BeatenRecord> = named.into_iter().flatten().collect();
+    let mut named: Vec<&B> = named.into_iter().flatten().collect();
     named.dedup();
     named
 }

@@ -62,17 +62,21 @@ pub(super) fn sections(record: &RunRecord, parts: &PartEvaluations) -> [Option<S
             Cell::text(measure(one.claim)).link(one.link.clone()).remark(format!(": {}", one.expected()))
         })
         .only(Forms::DETAILED),
-        data("expected", "What the claim expects of it.", |one| one.expected()),
-        data("source", "Where the claim comes from.", |one| optional(&one.claim.source)),
-        data(
+        Measure::word("expected", "What the claim expects of it.", |one| one.expected()),
+        Measure::word("source", "Where the claim comes from.", |one| optional(&one.claim.source)),
+        Measure::word(
             "metric",
             "The metric that decides it, as the scenario names it; `null` for an audit or outcome.",
             |one| Cell::value(Some(plain(&one.claim.metric)).filter(|name| !name.is_empty())),
         ),
-        data("audit", "The audit whose anomalies decide it, or `null`.", |one| optional(&one.claim.audit)),
-        data("outcome", "The outcome of the calls that count, or `null` for all.", |one| optional(&one.claim.outcome)),
-        data("operation", "The operation; `null` for a number of the whole run.", |one| optional(&one.claim.operation)),
-        data("strategy", "The strategy.", |one| plain(&one.claim.strategy)),
+        Measure::word("audit", "The audit whose anomalies decide it, or `null`.", |one| optional(&one.claim.audit)),
+        Measure::word("outcome", "The outcome of the calls that count, or `null` for all.", |one| {
+            optional(&one.claim.outcome)
+        }),
+        Measure::word("operation", "The operation; `null` for a number of the whole run.", |one| {
+            optional(&one.claim.operation)
+        }),
+        Measure::word("strategy", "The strategy.", |one| plain(&one.claim.strategy)),
     ]);
     let measured = section(["claims", "Claims of the scenario"], &claims, false, &measures).note(HOW);
     let by_design = section(["claims_by_design", BY_DESIGN], &claims, true, &measures).note(WHY_BY_DESIGN);
@@ -105,14 +109,6 @@ pub(crate) fn measures<'r>() -> Vec<Measure<'r, &'r ClaimView<'r>>> {
             Cell::text(one.found.as_str())
         }),
     ]
-}
-
-fn data<'r, C: Into<Cell> + 'r>(
-    key: &'static str,
-    about: &'static str,
-    text: fn(&&'r ClaimView<'r>) -> C,
-) -> Measure<'r, &'r ClaimView<'r>> {
-    Measure::text(key, "", about, text).only(Forms::JSON)
 }
 
 fn optional(text: &Option<String>) -> Cell {

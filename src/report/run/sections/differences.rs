@@ -69,13 +69,9 @@ fn table(run: &Evaluation) -> Table {
             |p| format!("{p:.3}"),
             |one| one.measured.comparison.as_ref()?.p,
         ),
-        Measure::number(
-            "mde",
-            "MDE",
-            "The minimum detectable effect (80 % power): 0.1 for 10 %.",
-            effect,
-            |one| one.measured.comparison.as_ref()?.mde,
-        ),
+        Measure::number("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.", effect, |one| {
+            one.measured.comparison.as_ref()?.mde
+        }),
         Measure::text(
             "difference",
             "difference",
@@ -85,18 +81,16 @@ fn table(run: &Evaluation) -> Table {
                 Cell::text(word.unwrap_or("none")).with_value(word)
             },
         ),
-        Measure::text(
-            "reason",
+        Measure::word(
             "reason",
             "Why no difference is reported: `same`, `no_difference`, `within_noise`, `not_judged`, `failures`, `overloaded`, \
              `no_success`, `too_few_rounds`, `unstable`, or `no_verdicts` for a run without any.",
-            |one: &Entry| {
+            |one| {
                 let verdict = one.measured.comparison.as_ref().filter(|_| one.difference().is_none());
                 let verdict = verdict.map(|one| one.verdict);
                 Cell::value(verdict.map(|one| if one.is_difference() { "no_verdicts" } else { one.id() }))
             },
-        )
-        .only(Forms::JSON),
+        ),
     ];
     let rows = operation_rows(run).filter(|(_, one)| one.measured.comparison.is_some());
     let title = "Ratios, p-values and minimum detectable effects";

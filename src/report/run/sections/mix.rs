@@ -55,8 +55,7 @@ impl Entry<'_> {
 /// Every strategy in every question about the mix; `None` where only own costs were measured.
 pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
     let metrics = [
-        Measure::text("part", "", "The part of the run: `rate` or `saturation`.", |one: &Entry| one.part.name())
-            .only(Forms::JSON),
+        Measure::word("part", "The part of the run: `rate` or `saturation`.", |one: &Entry| one.part.name()),
         Measure::cell("value", "", "The number: nanoseconds, or calls per second.", Entry::value),
         Measure::number("ratio", "ratio", "Divided by the baseline's: the geometric mean over rounds.", three, |one| {
             one.ratio().map(|ratio| ratio.mean)

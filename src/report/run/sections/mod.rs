@@ -35,8 +35,8 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
     let parts = &details.parts;
     let (main, last) = (parts.main(), parts.last());
     let [own, rate, saturation] = Part::ALL.map(|part| parts.get(part));
-    let shapes =
-        Section { source: Some(record.scenario.text.clone()), ..Section::new("shapes", "Shapes and commands") };
+    let shapes = Section::new("shapes", "Shapes and commands").only(Forms::HTML);
+    let shapes = Section { source: Some(record.scenario.text.clone()), ..shapes };
     let shapes = shapes.lead("The scenario defines the documents and commands of every strategy; `docshape show` prints them with sample values.");
     let [measured_claims, claims_by_design] = claims::sections(record, parts);
     let sections = [
@@ -59,7 +59,7 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
         cost::inconsistency(main),
         Some(outcomes::section(main)),
         outcomes::audits(last),
-        Some(shapes.only(Forms::HTML)),
+        Some(shapes),
         warnings(method::warnings(record, parts)),
         Some(method::section(record, &details.facts.command)),
     ];

@@ -42,12 +42,11 @@ fn table(run: &Evaluation) -> Table {
         // A terminal has no room for both numbers.
         size("storage_after", "storage", "The file afterwards.", |one| after(one.storage)).only(Forms::TERMINAL),
         size("indexes_after", "indexes", "The files afterwards.", |one| after(one.indexes)).only(Forms::TERMINAL),
-        Measure::data(
+        Measure::flag(
             "checkpointed",
             "Whether a checkpoint came before every reading; without it file sizes lag behind.",
-            |one: &&CollectionGrowth| one.checkpointed,
-        )
-        .of(Kind::Flag),
+            |one| one.checkpointed,
+        ),
     ];
     let rows = run.strategies.iter().enumerate().flat_map(|(strategy, results)| {
         results.collections.iter().enumerate().map(move |(place, growth)| {

@@ -1,7 +1,7 @@
 //! The strategies that were compared.
 
 use crate::report::document::format::three;
-use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, Tone};
+use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, Tone};
 use crate::report::run::{Evaluation, StrategyResults};
 
 use super::{strategy_cell, strategy_id};
@@ -20,18 +20,13 @@ pub(crate) fn section(run: &Evaluation) -> Section {
             |rate| format!("{} calls/s", three(rate)),
             |(_, one)| one.calls_per_second,
         ),
-        Measure::data("baseline", "Whether the others are compared with it.", |(place, _): &Entry| *place == 0)
-            .of(Kind::Flag),
-        Measure::data(
+        Measure::flag("baseline", "Whether the others are compared with it.", |(place, _)| *place == 0),
+        Measure::flag(
             "repeat",
             "Whether it is the baseline measured a second time: its difference is noise.",
-            |(_, one): &Entry| one.is_repeat,
-        )
-        .of(Kind::Flag),
-        Measure::data("unsafe", "Whether it is a negative control, excluded from verdicts.", |(_, one): &Entry| {
-            one.is_unsafe
-        })
-        .of(Kind::Flag),
+            |(_, one)| one.is_repeat,
+        ),
+        Measure::flag("unsafe", "Whether it is a negative control, excluded from verdicts.", |(_, one)| one.is_unsafe),
     ];
     let rows = run.strategies.iter().enumerate().map(|(place, strategy)| {
         let row = Row::new(strategy_cell(run, place).tone(Tone::Strong)).series(place).id(Some(strategy_id(place)));

@@ -141,9 +141,8 @@ impl<'r> WhatIf<'r> {
     /// The estimate next to what was measured.
     fn estimates(&self) -> Table {
         let metrics = [
-            Measure::text("mix", "", "The mix.", |one: &Entry| Cell::text(&one.mix.name)).only(Forms::JSON),
-            Measure::text("part", "", "The part of the run: `rate` or `saturation`.", |one: &Entry| one.of.part.name())
-                .only(Forms::JSON),
+            Measure::word("mix", "The mix.", |one: &Entry| Cell::text(&one.mix.name)),
+            Measure::word("part", "The part of the run: `rate` or `saturation`.", |one| one.of.part.name()),
             Measure::number(
                 "estimated_ns",
                 "estimated",
