@@ -3,7 +3,7 @@
 use crate::record::{COUNTERS, Counter, MEMBER_REQUESTS, ROUND_TRIPS, Shown, Unit};
 use crate::report::document::format::{bytes, count, plain, three, time};
 use crate::results::{Part, RunRecord, StrategyRecord};
-use crate::stats::{self, Cost, CpuBudget, Distribution};
+use crate::stats::{self, Cost, Distribution};
 
 use super::evaluation::Evaluation;
 
@@ -17,19 +17,8 @@ pub struct Costs {
     /// The own cost of each operation, in the part that measures it: per column of [`Counter::own_cost_columns`] what a call
     /// costs.
     pub operations: Vec<OfOperation<Vec<Option<f64>>>>,
-    /// The budgets of the mix, in the part that measures own costs.
-    pub budgets: Option<CpuBudgets>,
     /// How long other clients can see half-finished calls, of operations that wrote more than once in one call.
     pub inconsistency: Vec<OfOperation<Distribution>>,
-}
-
-/// Server CPU time per call of the mix, by operation.
-#[derive(Debug, Clone)]
-pub struct CpuBudgets {
-    /// The names of the operations.
-    pub operations: Vec<String>,
-    /// Per strategy; `None` where it is unknown.
-    pub strategies: Vec<Option<CpuBudget>>,
 }
 
 /// A counter's growth per call of the mix.
@@ -78,21 +67,16 @@ impl MixCost {
 /// The costs in a record.
 pub(crate) fn costs(record: &RunRecord) -> Costs {
     let reported = stats::counters(record);
-    let strategies = 0..record.strategies.len();
     let shown = COUNTERS.iter().filter(|counter| counter.shown != Shown::Nowhere);
     let (known, missing): (Vec<&Counter>, Vec<&Counter>) = shown.partition(|metric| reported.contains(metric.name));
     let row = |metric: &'static Counter| MixCost {
         metric,
-        costs: strategies.clone().map(|s| stats::window_cost(record, s, metric.name)).collect(),
+        costs: (0..record.strategies.len()).map(|s| stats::window_cost(record, s, metric.name)).collect(),
     };
     Costs {
         mix: known.into_iter().map(row).collect(),
         missing: missing.into_iter().map(|metric| metric.label.to_owned()).collect(),
         operations: if record.part == Some(Part::Own) { of_operations(record, own_cost) } else { Vec::new() },
-        budgets: (record.part == Some(Part::Own)).then(|| CpuBudgets {
-            operations: record.operations.iter().map(|name| plain(name)).collect(),
-            strategies: strategies.clone().map(|strategy| CpuBudget::new(record, strategy)).collect(),
-        }),
         inconsistency: of_operations(record, stats::inconsistency),
     }
 }

@@ -1,14 +1,15 @@
 //! What a call of the mix takes: the mean as a bar, the 99th percentile as a line beyond it.
 
-use crate::record::Metric;
+use crate::record::{Metric, Part};
 use crate::report::document::chart::{Chart, Series, cut, scale::Scale, svg::Svg};
 use crate::report::document::format::{three, time};
-use crate::report::run::Evaluation;
+use crate::report::run::PartEvaluations;
 
 use super::budget::{BAR, ROW, TOP, WIDTH};
 
 /// Draws the chart of a part that ran the mix; `None` where it has no times.
-pub fn mix_times(run: &Evaluation, saturation: Option<&Evaluation>, series: &[Series]) -> Option<Chart> {
+pub fn mix_times(parts: &PartEvaluations, series: &[Series]) -> Option<Chart> {
+    let (run, saturation) = (parts.main(), parts.get(Part::Saturation));
     let mix = run.rows.iter().find(|row| row.is_mix)?;
     let p99 = run.comparisons().find(|one| one.metric == Metric::P99);
     let tail = |place: usize| p99?.arms().get(place)?.series.value;

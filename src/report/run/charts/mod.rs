@@ -29,14 +29,11 @@ pub(crate) fn charts(run: &Arc<Evaluation>, drawing: Drawing, file: &'static str
 }
 
 /// The CPU budget of the mix, and what its calls take; `None` without a complete round.
-pub(crate) fn decision(parts: &PartEvaluations) -> Option<Charts> {
-    let main = Arc::clone(parts.main());
-    let [own, saturation] = [Part::Own, Part::Saturation].map(|part| parts.get(part).cloned());
-    let series = series(&main);
+pub(crate) fn decision(parts: &Arc<PartEvaluations>) -> Option<Charts> {
+    let all = Arc::clone(parts);
     let draw = move |series: &[Series]| {
-        let budget = own.as_ref().and_then(|own| budget::budget(own.costs.budgets.as_ref()?, series));
-        let times = mix_times::mix_times(&main, saturation.as_deref(), series);
-        gallery(Layout::Two, budget.into_iter().chain(times).collect())
+        let budget = all.record(Part::Own).and_then(|own| budget::budget(own, series));
+        gallery(Layout::Two, budget.into_iter().chain(mix_times::mix_times(&all, series)).collect())
     };
-    (parts.main().rounds > 0).then(|| Charts::of(series, draw, "decision.svg"))
+    (parts.main().rounds > 0).then(|| Charts::of(series(parts.main()), draw, "decision.svg"))
 }

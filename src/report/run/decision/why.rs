@@ -16,10 +16,8 @@ pub(crate) fn why(judged: &Judged) -> Option<String> {
         return Some("Not known: this run did not measure own costs (--only).".into());
     };
     let mix = judged.parts.record(loser.part)?;
-    let measured = match loser.quantity {
-        Quantity::Time => loser.ratio.mean.recip(),
-        Quantity::Throughput => loser.ratio.mean,
-    };
+    let ratio = loser.ratio.mean;
+    let measured = if loser.quantity == Quantity::Time { ratio.recip() } else { ratio };
     let (slower, faster) = (judged.marked(loser.strategy), judged.marked(judged.answer.best()));
     let text =
         Text { operations: &own.operations, slower, faster, at: judged.load(loser.part), busy: load(judged, &loser) };

@@ -11,7 +11,7 @@ use crate::stats::{ComparisonFamily, MINIMUM_ROUNDS, Ranking, Reason, distinct};
 use super::heat_map;
 
 /// The headline of a run.
-pub(crate) fn headline(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Headline {
+pub(crate) fn headline(record: &RunRecord, parts: &Arc<PartEvaluations>, others: &[RunRecord]) -> Headline {
     let run = parts.main();
     let is_judged = run.no_verdict.is_none() && record.complete_rounds() >= MINIMUM_ROUNDS;
     let names: Vec<String> = run.strategies.iter().map(|strategy| strategy.name.clone()).collect();
