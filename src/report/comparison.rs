@@ -8,7 +8,7 @@ use crate::stats::run_comparison::{
 use crate::stats::{self, CollectionGrowth, Quantity, Ratio, Reason, Role, Verdict};
 
 use super::document::format::{
-    NOTHING, bytes_change, capitalised, count, count_change, counted, interval, listed, percent, plain, three, time,
+    NOTHING, bytes_change, capitalised, count, count_change, counted, enumerated, interval, percent, plain, three, time,
 };
 use super::document::{Cell, Column, Finding, Forms, Headline, Measure, Row, Section, Table, Tone};
 use super::run::decision::phrase::{self, factor, factor_interval};
@@ -295,9 +295,8 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
         .grouped(Column::operation())
         .side_by_side(Forms::TERMINAL);
     let unjudged = found.strategies.iter().filter(|strategy| strategy.role != Role::Judged);
-    let unjudged: Vec<String> = unjudged.map(|strategy| plain(&strategy.name)).collect();
-    let unjudged =
-        if unjudged.is_empty() { String::new() } else { format!("Unsafe and not judged: {}.", listed(&unjudged)) };
+    let unjudged = enumerated(unjudged.map(|strategy| plain(&strategy.name)));
+    let unjudged = unjudged.map_or_else(String::new, |names| format!("Unsafe and not judged: {names}."));
     let relative = found
         .relative_to
         .as_ref()
@@ -307,17 +306,14 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
         relative.unwrap_or_default(),
         limit(tolerance)
     );
-    let withheld: Vec<String> = found.withheld.iter().map(|name| plain(name)).collect();
-    let withheld = if withheld.is_empty() {
-        String::new()
-    } else {
+    let withheld = enumerated(found.withheld.iter().map(|name| plain(name))).map(|names| {
         format!(
-            "Not judged, because a cache that strategies shared distorts their times: {}. Measure with --isolate, or with a server \
-             per strategy.",
-            listed(&withheld)
+            "Not judged, because a cache that strategies shared distorts their times: {names}. Measure with --isolate, or with a \
+             server per strategy."
         )
-    };
-    Section::new("changes", "Time per call").table(table).note(unjudged).note(withheld).note(note)
+    });
+    let section = Section::new("changes", "Time per call").table(table).note(unjudged);
+    section.note(withheld.unwrap_or_default()).note(note)
 }
 
 /// The judged ratio with its mark.

@@ -164,6 +164,11 @@ pub(crate) fn listed(names: &[String]) -> String {
     }
 }
 
+/// Names as an enumeration; `None` without any.
+pub(crate) fn enumerated(names: impl IntoIterator<Item = String>) -> Option<String> {
+    Some(listed(&names.into_iter().collect::<Vec<_>>())).filter(|text| !text.is_empty())
+}
+
 pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

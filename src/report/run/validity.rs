@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::document::format::{bytes, count, counted, listed, percent, plain, three, time};
+use crate::report::document::format::{bytes, count, counted, enumerated, listed, percent, plain, three, time};
 use crate::results::{LoadModel, Part, RunRecord};
 use crate::stats::{
     self, CarryOver, EnvironmentWarning, Interference, InvalidReason, Reason, Role, SharedCache, WarmUp,
@@ -97,15 +97,12 @@ fn without_counters(record: &RunRecord) -> Option<String> {
         let mut events = record.rounds.iter().flat_map(|round| record.events.iter().map(move |event| (round, event)));
         events.any(|(round, event)| event.is_in(round.index, *strategy, record.part))
     };
-    let names: Vec<String> =
-        (0..record.strategies.len()).filter(is_without).map(|strategy| name(record, strategy)).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "Server counters and CPU time of {} are without the rounds in which the server failed over while it was \
-             measured: counters of two processes cannot be subtracted. See the events.",
-            listed(&names)
-        )
-    })
+    let names = (0..record.strategies.len()).filter(is_without).map(|strategy| name(record, strategy));
+    Some(format!(
+        "Server counters and CPU time of {} are without the rounds in which the server failed over while it was \
+         measured: counters of two processes cannot be subtracted. See the events.",
+        enumerated(names)?
+    ))
 }
 
 /// A shared server that did not say what it wrote. An embedded one always does.
@@ -176,14 +173,11 @@ fn interference(record: &RunRecord) -> Option<String> {
         let (operation, strategy) = (plain(&record.operations[one.operation]), name(record, one.strategy));
         format!("{operation} with {strategy} ({}x)", three(one.ratio))
     };
-    let named: Vec<String> = found.iter().map(words).collect();
-    (!found.is_empty()).then(|| {
-        format!(
-            "Identical programs took different times by themselves: {}. The machine, or what a strategy keeps besides, adds \
-             this much; do not trust differences of this size.",
-            listed(&named)
-        )
-    })
+    Some(format!(
+        "Identical programs took different times by themselves: {}. The machine, or what a strategy keeps besides, adds \
+         this much; do not trust differences of this size.",
+        enumerated(found.iter().map(words))?
+    ))
 }
 
 /// A warning when the throughput did not settle.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::record::{Counter, Shown};
-use crate::report::document::format::{listed, three};
+use crate::report::document::format::{enumerated, three};
 use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table};
 use crate::report::run::{Evaluation, charts};
 use crate::stats::{Cost, Distribution};
@@ -25,12 +25,10 @@ pub(crate) fn of_mix(run: &Arc<Evaluation>) -> Section {
         return Section::new("mix-cost", title).note(silent);
     }
     let spread = if run.rounds > 1 { "; ±: 95 % CI of the mean over rounds" } else { "" };
-    let labels = |before: &str, labels: &[String]| {
-        if labels.is_empty() { String::new() } else { format!(" {before}: {}.", listed(labels)) }
-    };
     let zero = run.costs.mix.iter().filter(|row| row.is_zero(run)).map(|row| row.metric.label.to_owned());
-    let zero = labels("0 for all", &zero.collect::<Vec<_>>());
-    let missing = labels("Not reported by this server", &run.costs.missing);
+    let zero = enumerated(zero).map_or_else(String::new, |labels| format!(" 0 for all: {labels}."));
+    let missing = enumerated(run.costs.missing.clone());
+    let missing = missing.map_or_else(String::new, |labels| format!(" Not reported by this server: {labels}."));
     let counted = format!("Growth of the server's counters{spread}.");
     Section::new("mix-cost", title)
         .lead("The server's counters over the measured slices, without docshape's own commands. Counters that are 0 for all are left out.")

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::report::document::format::{NOTHING, capitalised, interval, listed, three, time};
+use crate::report::document::format::{NOTHING, capitalised, enumerated, interval, three, time};
 use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, Tone};
 use crate::report::run::{Evaluation, OperationResults, charts, histogram};
 use crate::stats::Verdict;
@@ -16,18 +16,17 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Section {
         "{times} times of the successful calls. Both axes are logarithmic: each nine is as wide as the one before, and \
          charts in a row share their time axis. A line ends where fewer than 10 calls exceed the percentile."
     );
-    let mut section = Section::new("latency", format!("{times} time per call")).lead(lead);
     let is_known = |row: &OperationResults| row.cells.iter().any(|cell| cell.quantile(0.5).is_some());
-    let unknown: Vec<String> = run.mix_first().filter(|row| !is_known(row)).map(|row| row.label().to_owned()).collect();
-    if !unknown.is_empty() {
-        let names = listed(&unknown);
-        section = section.lead(format!("Too few calls for any percentile: {names}. A longer preset makes more calls."));
-    }
+    let unknown = enumerated(run.mix_first().filter(|row| !is_known(row)).map(|row| row.label().to_owned()));
+    let unknown =
+        unknown.map(|names| format!("Too few calls for any percentile: {names}. A longer preset makes more calls."));
+    let section = Section::new("latency", format!("{times} time per call")).lead(lead);
     let has_differences = run.cells().any(|cell| run.difference(cell).is_some());
     let marks = if has_differences { " ▼ ▲ reported difference." } else { "" };
     let has_blanks = run.cells().any(|cell| cell.quantile(0.99).is_none());
     let blanks = if has_blanks { format!(" {NOTHING} fewer than 10 calls exceed it.") } else { String::new() };
     let note = format!("ratio: mean / mean of {baseline}, below 1 is faster.{marks}{blanks}");
+    let section = unknown.into_iter().fold(section, Section::lead);
     section
         .charts(charts::charts(run, charts::percentiles::percentiles, "percentiles.svg", 2).with_texts({
             let run = Arc::clone(run);

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::report::document::format::{bytes, count, counted, listed, plain};
+use crate::report::document::format::{bytes, count, counted, enumerated, listed, plain};
 use crate::report::document::{Cell, Column, Forms, Listing, Measure, Row, Section, Table};
 use crate::report::run::{PartEvaluations, cost, validity};
 use crate::results::verification::Verification;
@@ -48,8 +48,7 @@ fn settings(record: &RunRecord) -> impl Iterator<Item = (String, String)> {
         calls.filter(|_| is_measured(part)).map(|calls| format!("{}{what}", counted(calls, "call")))
     };
     let fewer = settings.fewer_calls.iter().map(|(name, calls)| format!("{name}: {}", count(*calls)));
-    let fewer: Vec<String> = fewer.collect();
-    let fewer = if fewer.is_empty() { String::new() } else { format!(" ({})", listed(&fewer)) };
+    let fewer = enumerated(fewer).map_or_else(String::new, |fewer| format!(" ({fewer})"));
     let parts = [
         calls(Part::Own, settings.own_calls, " regrouped by operation for own costs"),
         calls(Part::Rate, settings.rate_calls, " at the common rate"),
@@ -85,8 +84,8 @@ fn verification(record: &RunRecord) -> String {
     let audits = cells(record).any(|cell| !cell.audits.is_empty());
     let audits = if audits { "; audits after every round" } else { "" };
     let others = verification.strategies.iter().filter(|strategy| !strategy.is_clean());
-    let others: Vec<String> = others.map(|strategy| strategy.name.clone()).collect();
-    let others = if others.is_empty() { String::new() } else { format!(" except {}", listed(&others)) };
+    let others = enumerated(others.map(|strategy| strategy.name.clone()));
+    let others = others.map_or_else(String::new, |others| format!(" except {others}"));
     let uncovered = match verification.not_covered().as_slice() {
         [] => String::new(),
         names => format!("; not covered: {}", names.join(", ")),
@@ -191,14 +190,11 @@ pub(crate) fn quoted(word: &str) -> String {
 
 /// The warning of operations that did nothing in the verification before the run; `None` for nothing.
 pub(crate) fn vacuous(verification: &Verification) -> Option<String> {
-    let names: Vec<String> = verification.vacuous().into_iter().map(plain).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "No call of {} changed or returned anything before the run, so that its times may say nothing: look at its filters \
-             and arguments.",
-            listed(&names)
-        )
-    })
+    let names = enumerated(verification.vacuous().into_iter().map(plain))?;
+    Some(format!(
+        "No call of {names} changed or returned anything before the run, so that its times may say nothing: look at its filters \
+         and arguments."
+    ))
 }
 
 /// The warnings of the run and of its numbers.

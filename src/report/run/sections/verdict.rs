@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::report::document::format::{counted, listed, plain};
+use crate::report::document::format::{counted, enumerated, listed, plain};
 use crate::report::document::{Headline, Tone};
 use crate::report::run::{Evaluation, PartEvaluations, charts, decision, decision::phrase, validity, verdict_text};
 use crate::results::{Part, RunRecord};
@@ -70,11 +70,10 @@ fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<St
     }
     notes.extend(verdict_text::rejections(&run.strategies));
     let unsafe_ones = run.strategies.iter().filter(|strategy| strategy.is_unsafe);
-    let names: Vec<String> = unsafe_ones.map(|strategy| strategy.name.clone()).collect();
-    if !names.is_empty() {
-        let are = if names.len() == 1 { "is" } else { "are" };
-        notes.push(format!("{} {are} unsafe (a negative control) and excluded from the verdict.", listed(&names)));
-    }
+    let are = if unsafe_ones.clone().count() == 1 { "is" } else { "are" };
+    let names = enumerated(unsafe_ones.map(|strategy| strategy.name.clone()));
+    notes
+        .extend(names.map(|names| format!("{names} {are} unsafe (a negative control) and excluded from the verdict.")));
     notes.extend(parts.distinct(validity::overloaded));
     notes
 }
