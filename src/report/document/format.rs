@@ -207,6 +207,12 @@ mod tests {
     }
 
     #[test]
+    fn nouns_agree_with_their_counts() {
+        let read = [(1, "anomaly"), (2, "anomaly"), (1_000, "call")].map(|(value, noun)| counted(value, noun));
+        assert_eq!(read, ["1 anomaly", "2 anomalies", "1,000 calls"]);
+    }
+
+    #[test]
     fn axes_have_no_zeros_behind() {
         let read = ["1.00 ms", "1.50 KB", "0 B", "100 µs", "1.20"].map(short);
         assert_eq!(read, ["1 ms", "1.5 KB", "0", "100 µs", "1.2"]);
