@@ -85,6 +85,7 @@ fn headline(found: &RunComparison, runs: ComparedRuns) -> Headline {
     let better = findings(found, TimeChange::is_improvement, |ratio| ratio);
     let more = worse.len().saturating_sub(NAMED) + better.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more differences are marked in the table."));
+    let notes = more.into_iter().chain([compared_parts(found), basis(found, runs)]);
     let subject = runs.named().map(|(name, run)| format!("{name}: {}", described(run)));
     let several = |runs: &[NamedRun]| if runs.len() > 1 { "runs" } else { "run" };
     let compared =
@@ -98,11 +99,7 @@ fn headline(found: &RunComparison, runs: ComparedRuns) -> Headline {
         sentences: vec![verdict(found, tolerance)],
         tone: if worse.is_empty() { Tone::Strong } else { Tone::Bad },
         findings: worse.into_iter().take(NAMED).chain(better.into_iter().take(NAMED)).collect(),
-        notes: more
-            .into_iter()
-            .chain([compared_parts(found), basis(found, runs)])
-            .chain(criteria(found, tolerance))
-            .collect(),
+        notes: notes.chain(criteria(found, tolerance)).collect(),
         ..Headline::default()
     }
 }

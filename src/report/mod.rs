@@ -21,7 +21,7 @@ use crate::results::RunRecord;
 
 use document::chart::CPU_AND_TIMES;
 pub use document::chart::{Charts, Picture};
-use run::details::RunDetails;
+use run::RunDetails;
 
 pub use document::format::{bytes, count, counted, plain, steers};
 pub use document::{Column, Headline, Kind, Section, Table};

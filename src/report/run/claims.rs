@@ -15,17 +15,13 @@ pub fn claim_text(record: &ClaimsRecord, decided: &DecidedClaimRecord) -> String
 impl Report {
     /// Computes the report of the runs for the claims of a scenario.
     pub fn of_claims(record: &ClaimsRecord) -> Report {
-        let server = record.server.as_ref().map(|version| format!(", MongoDB {}", plain(version)));
+        let server = record.server.as_ref().map_or_else(String::new, |version| format!(", MongoDB {}", plain(version)));
+        let count = counted(record.runs.len() as u64, "run");
         let claims: Vec<ClaimView> = record.claims.iter().map(|one| claims::decided(record, one)).collect();
         let headline = Headline {
             scenario: plain(&record.scenario),
             title: plain(&record.title),
-            subject: vec![format!(
-                "{}, preset {}{}",
-                counted(record.runs.len() as u64, "run"),
-                record.preset.name(),
-                server.unwrap_or_default()
-            )],
+            subject: vec![format!("{count}, preset {}{server}", record.preset.name())],
             incomplete: (!record.complete).then(|| "Not all runs are complete.".to_owned()),
             sentences: vec![format!("{}.", claims::count_results(claims.iter()))],
             ..Headline::default()
@@ -47,10 +43,7 @@ fn runs(record: &ClaimsRecord) -> Table {
             let set: String = run.set.iter().map(|(name, value)| format!(", {name}={value}")).collect();
             let (strategies, parts) = (run.strategies.join(", "), run.parts.join(", "));
             let rounds = counted(run.rounds, "round");
-            Cell::text(plain(&format!(
-                "mix {}, {} clients{set}; {strategies}; {parts}; {rounds}",
-                run.mix, run.clients
-            )))
+            plain(&format!("mix {}, {} clients{set}; {strategies}; {parts}; {rounds}", run.mix, run.clients))
         }),
         Measure::text("error", "error", "Why it ended early, or `null`.", |run| {
             Cell::value(run.error.as_deref().map(plain))

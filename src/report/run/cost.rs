@@ -59,8 +59,7 @@ impl Unit {
 impl MixCost {
     /// Whether it is 0 for every strategy.
     pub fn is_zero(&self, run: &Evaluation) -> bool {
-        let strategies = run.strategies.iter().zip(&self.costs).filter(|(strategy, _)| !strategy.is_repeat);
-        strategies.filter_map(|(_, cost)| *cost).all(|cost| cost.per_call == 0.0)
+        run.without_repeat().filter_map(|(place, _)| self.costs[place]).all(|cost| cost.per_call == 0.0)
     }
 }
 

@@ -149,6 +149,8 @@ pub struct SkippedFacts {
 /// The facts of a run with `calls` calls per cell.
 pub(crate) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
     let settings = &record.settings;
+    let parameters = record.parameters.iter().map(|(name, value)| (plain(name), plain(&method::bare(value))));
+    let skipped = record.skipped.iter().map(|one| (plain(&one.name), plain(&one.reason)));
     let (rate, arrivals) = match settings.load_at_rate() {
         LoadModel::Closed => (None, None),
         LoadModel::Open { rate, arrivals } => (Some(rate), Some(arrivals)),
@@ -165,11 +167,7 @@ pub(crate) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
         docshape: plain(&record.version),
         commit: record.git.as_deref().map(plain),
         scenario_sha256: plain(&record.scenario.sha256),
-        parameters: record
-            .parameters
-            .iter()
-            .map(|(name, value)| ParameterValue { name: plain(name), value: plain(&method::bare(value)) })
-            .collect(),
+        parameters: parameters.map(|(name, value)| ParameterValue { name, value }).collect(),
         preset: settings.preset.name(),
         seed: settings.seed,
         rounds_asked: settings.rounds,
@@ -196,11 +194,7 @@ pub(crate) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
         },
         machine: machine(record),
         verification: verification(record),
-        skipped: record
-            .skipped
-            .iter()
-            .map(|one| SkippedFacts { strategy: plain(&one.name), reason: plain(&one.reason) })
-            .collect(),
+        skipped: skipped.map(|(strategy, reason)| SkippedFacts { strategy, reason }).collect(),
         command: method::command(record),
     }
 }

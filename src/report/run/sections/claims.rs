@@ -226,10 +226,8 @@ fn measure(claim: &ClaimRecord) -> String {
         return format!("share of {}{operation}", outcome.unwrap_or_default());
     }
     let label = claim.known_metric().map_or_else(|| plain(&claim.metric), Metric::label);
-    match outcome {
-        Some(outcome) => format!("{label} of {outcome}{operation}"),
-        None => format!("{label}{operation}"),
-    }
+    let outcome = outcome.map_or_else(String::new, |outcome| format!(" of {outcome}"));
+    format!("{label}{outcome}{operation}")
 }
 
 /// The strategy and the operation that a claim compares with; `None` for a number.

@@ -77,7 +77,7 @@ fn table(run: &Evaluation) -> Table {
             "difference",
             "The reported difference, `faster` or `slower`; `null` for none.",
             |one| {
-                let word = one.difference().map(Verdict::id);
+                let word = one.run.difference(one.measured).map(Verdict::id);
                 Cell::text(word.unwrap_or("none")).with_value(word)
             },
         ),
@@ -86,7 +86,7 @@ fn table(run: &Evaluation) -> Table {
             "Why no difference is reported: `same`, `no_difference`, `within_noise`, `not_judged`, `failures`, `overloaded`, \
              `no_success`, `too_few_rounds`, `unstable`, or `no_verdicts` for a run without any.",
             |one| {
-                let verdict = one.measured.comparison.as_ref().filter(|_| one.difference().is_none());
+                let verdict = one.measured.comparison.as_ref().filter(|_| one.run.difference(one.measured).is_none());
                 let verdict = verdict.map(|one| one.verdict);
                 Cell::value(verdict.map(|one| if one.is_difference() { "no_verdicts" } else { one.id() }))
             },

@@ -82,7 +82,7 @@ fn ratio(one: &Entry) -> Cell {
     if one.place == 0 {
         return Cell::default();
     }
-    let (mark, tone) = match one.difference() {
+    let (mark, tone) = match one.run.difference(one.measured) {
         Some(Verdict::Faster) => ("▼ ", Tone::Good),
         Some(_) => ("▲ ", Tone::Bad),
         None => ("", Tone::Plain),

@@ -7,7 +7,7 @@ use crate::report::document::format::{bytes, percent, three, time};
 use crate::report::document::{Cell, Column, Forms, Measure, Section, Table};
 use crate::report::run::decision::phrase::effect;
 use crate::report::run::{Evaluation, PartEvaluations, StrategyResults};
-use crate::stats::{ArmComparison, Comparison, Ratio, Verdict};
+use crate::stats::{Comparison, Ratio, Verdict};
 
 use super::{strategy_row, strategy_rows};
 
@@ -15,32 +15,27 @@ use super::{strategy_row, strategy_rows};
 struct Entry<'r> {
     part: Part,
     run: &'r Evaluation,
-    question: &'r ArmComparison,
-    place: usize,
+    metric: Metric,
+    value: Option<f64>,
+    comparison: Option<&'r Comparison>,
 }
 
 impl Entry<'_> {
     fn value(&self) -> Cell {
-        let value = self.question.arms()[self.place].series.value;
-        match self.question.metric {
-            Metric::Throughput => Cell::number(value, |rate| format!("{}/s", three(rate))),
-            _ => Cell::number(value, time),
+        match self.metric {
+            Metric::Throughput => Cell::number(self.value, |rate| format!("{}/s", three(rate))),
+            _ => Cell::number(self.value, time),
         }
     }
 
-    fn comparison(&self) -> Option<&Comparison> {
-        self.question.with_baseline(self.place)
-    }
-
     fn ratio(&self) -> Option<Ratio> {
-        self.comparison()?.ratio
+        self.comparison?.ratio
     }
 
     /// The reported difference in a word.
     fn difference(&self) -> Option<&'static str> {
-        let verdict = self.comparison()?.verdict;
-        let is_rate = self.question.metric == Metric::Throughput;
-        Some(match verdict {
+        let is_rate = self.metric == Metric::Throughput;
+        Some(match self.comparison?.verdict {
             _ if self.run.no_verdict.is_some() => return None,
             Verdict::Faster if is_rate => "more",
             Verdict::Slower if is_rate => "fewer",
@@ -67,7 +62,7 @@ pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
             "MDE",
             "The minimum detectable effect (80 % power): 0.1 for 10 %.",
             effect,
-            |one: &Entry| one.comparison()?.mde,
+            |one: &Entry| one.comparison?.mde,
         )
         .only(Forms::DETAILED),
         Measure::text("difference", "difference", "The reported difference; `null` for none.", |one| {
@@ -82,8 +77,11 @@ pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
                 Metric::P99 => format!("p99 at {}", run.load),
                 _ => format!("mean at {}", run.load),
             };
-            (0..run.strategies.len())
-                .map(move |place| (strategy_row(run, place).group(name.as_str()), Entry { part, run, question, place }))
+            let metric = question.metric;
+            (0..run.strategies.len()).map(move |place| {
+                let (value, comparison) = (question.arms()[place].series.value, question.with_baseline(place));
+                (strategy_row(run, place).group(name.as_str()), Entry { part, run, metric, value, comparison })
+            })
         })
     });
     let table = Table::new("mix", "The mix", Column::strategy(), &metrics, rows);

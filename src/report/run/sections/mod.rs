@@ -21,10 +21,8 @@ mod what_if;
 use crate::report::document::format::percent;
 use crate::report::document::{Cell, Column, Forms, Row, Section};
 use crate::results::{Part, RunRecord};
-use crate::stats::Verdict;
 
-use super::details::RunDetails;
-use super::{Evaluation, Measured, OperationResults, StrategyResults};
+use super::{Evaluation, Measured, OperationResults, RunDetails, StrategyResults};
 
 /// The sections of a run without a complete round.
 const WITHOUT_ROUNDS: [&str; 8] =
@@ -107,13 +105,6 @@ struct Entry<'r> {
     operation: usize,
     /// The place of the strategy.
     place: usize,
-}
-
-impl Entry<'_> {
-    /// The reported difference from the baseline.
-    fn difference(&self) -> Option<Verdict> {
-        self.run.difference(self.measured)
-    }
 }
 
 /// A row per strategy for the mix and each operation.

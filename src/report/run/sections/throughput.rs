@@ -36,11 +36,8 @@ fn slices(run: &Evaluation) -> Table {
     let slices = run.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().unwrap_or(0);
     let title = "Calls per second of each slice, medians of the rounds";
     let rows = rows(run, slices, |strategy, slice| strategy.slice_rates.get(slice).copied().flatten());
-    numbered(
-        Table::new("slices", title, Column::strategy(), &metrics, rows),
-        "slice",
-        "The slice of the window, from 1 on.",
-    )
+    let table = Table::new("slices", title, Column::strategy(), &metrics, rows);
+    numbered(table, "slice", "The slice of the window, from 1 on.")
 }
 
 /// A row per strategy for each of `count` slices or rounds.

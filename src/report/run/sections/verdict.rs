@@ -15,6 +15,8 @@ pub(crate) fn headline(record: &RunRecord, parts: &Arc<PartEvaluations>, others:
     let run = parts.main();
     let is_judged = run.no_verdict.is_none() && record.complete_rounds() >= MINIMUM_ROUNDS;
     let names: Vec<String> = run.strategies.iter().map(|strategy| strategy.name.clone()).collect();
+    let strategies = [format!("Strategies: {}.", listed(&names))];
+    let subject = strategies.into_iter().chain(verdict_text::skipped_lines(&record.skipped));
     let (rounds, invalid) = (counted(run.rounds, "round"), parts.distinct(validity::invalid));
     Headline {
         scenario: plain(&record.scenario.name),
@@ -22,10 +24,7 @@ pub(crate) fn headline(record: &RunRecord, parts: &Arc<PartEvaluations>, others:
         about: plain(&record.scenario.about),
         mix: run.mix.clone(),
         times: Some(run.times()),
-        subject: std::iter::once(format!("Strategies: {}.", listed(&names)))
-            .chain(verdict_text::skipped_lines(&record.skipped))
-            .chain([format!("Mix {}, {rounds}. {}.", run.mix, measured(parts))])
-            .collect(),
+        subject: subject.chain([format!("Mix {}, {rounds}. {}.", run.mix, measured(parts))]).collect(),
         invalid: invalid.clone(),
         incomplete: verdict_text::incomplete(record),
         decision: Some(decision::decision(record, parts, others)),
