@@ -1,7 +1,5 @@
 //! The report of a comparison of runs, A and B.
 
-use serde_json::json;
-
 use crate::results::{Part, RunRecord, ServerSharing, in_percent};
 use crate::stats::run_comparison::{
     ComparedParts, ComparedUnit, OperationChange, RunComparison, SharedShift, StrategyChange, TimeChange,
@@ -9,16 +7,13 @@ use crate::stats::run_comparison::{
 };
 use crate::stats::{self, CollectionGrowth, Quantity, Ratio, Reason, Role, Verdict};
 
-use super::document::cell::{Cell, Tone};
 use super::document::format::{
-    NOTHING, bytes_change, count, count_change, counted, interval, listed, percent, plain, three, time,
+    NOTHING, bytes_change, capitalised, count, count_change, counted, enumerated, interval, percent, plain, three, time,
 };
-use super::document::section::{Finding, Headline, Section};
-use super::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use super::document::{Cell, Column, Finding, Forms, Headline, Measure, Row, Section, Table, Tone};
 use super::run::decision::phrase::{self, factor, factor_interval};
-use super::run::sections as section;
-use super::run::sections::method::measured;
-use super::run::validity::environment_warning;
+use super::run::sections::{self, method::measured, sizes::change, sizes::size};
+use super::run::validity::environment;
 use super::{NamedRun, Report};
 
 type CollectionChange = (String, Option<CollectionGrowth>, Option<CollectionGrowth>);
@@ -74,7 +69,7 @@ impl Report {
             throughput(found),
             sizes(found),
             runs.first().and_then(|[before, after]| differences(before, after)),
-            section::warnings(warnings(found, runs)),
+            sections::warnings(warnings(found, runs)),
         ];
         Report::of(headline(found, runs), sections.into_iter().flatten())
     }
@@ -82,18 +77,19 @@ impl Report {
 
 fn headline(found: &RunComparison, runs: ComparedRuns) -> Headline {
     let tolerance = runs.tolerance;
-    let mut all = runs.named().map(|(_, run)| &run.record);
-    let named = all
-        .next()
-        .map(|record| [&record.scenario.name, &record.scenario.title, &record.mix.name].map(|text| plain(text)));
+    let named = runs
+        .first()
+        .map(|[first, _]| [&first.scenario.name, &first.scenario.title, &first.mix.name].map(|text| plain(text)));
     let [scenario, title, mix] = named.unwrap_or_default();
     let worse = findings(found, TimeChange::is_regression, f64::recip);
     let better = findings(found, TimeChange::is_improvement, |ratio| ratio);
     let more = worse.len().saturating_sub(NAMED) + better.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more differences are marked in the table."));
+    let notes = more.into_iter().chain([compared_parts(found), basis(found, runs)]);
     let subject = runs.named().map(|(name, run)| format!("{name}: {}", described(run)));
     let several = |runs: &[NamedRun]| if runs.len() > 1 { "runs" } else { "run" };
-    let compared = format!("{} B compared with {} A, mix {mix}.", upper(several(runs.after)), several(runs.before));
+    let compared =
+        format!("{} B compared with {} A, mix {mix}.", capitalised(several(runs.after)), several(runs.before));
     Headline {
         scenario,
         title,
@@ -103,18 +99,9 @@ fn headline(found: &RunComparison, runs: ComparedRuns) -> Headline {
         sentences: vec![verdict(found, tolerance)],
         tone: if worse.is_empty() { Tone::Strong } else { Tone::Bad },
         findings: worse.into_iter().take(NAMED).chain(better.into_iter().take(NAMED)).collect(),
-        notes: more
-            .into_iter()
-            .chain([compared_parts(found), basis(found, runs)])
-            .chain(criteria(found, tolerance))
-            .collect(),
+        notes: notes.chain(criteria(found, tolerance)).collect(),
         ..Headline::default()
     }
-}
-
-fn upper(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// What is compared with what, and what the intervals contain.
@@ -126,19 +113,18 @@ fn basis(found: &RunComparison, runs: ComparedRuns) -> String {
              than in A; a change of {name} itself shows in all others. "
         )
     });
+    let over_runs = format!("The CIs are over runs, {} of A and {} of B.", runs.before.len(), runs.after.len());
     let unit = match found.unit {
         ComparedUnit::PairedRounds => {
             "A and B took turns, round by round, with the same data and calls: their times are compared in pairs of rounds."
-                .to_owned()
         }
-        ComparedUnit::Rounds => "The CIs are over the rounds of one run per side. They do not contain how much runs differ from \
-                                 each other: for that, compare several, A1 A2 A3 -- B1 B2 B3."
-            .to_owned(),
-        ComparedUnit::Runs => {
-            format!("The CIs are over runs, {} of A and {} of B.", runs.before.len(), runs.after.len())
+        ComparedUnit::Rounds => {
+            "The CIs are over the rounds of one run per side. They do not contain how much runs differ from each other: for \
+             that, compare several, A1 A2 A3 -- B1 B2 B3."
         }
+        ComparedUnit::Runs => &over_runs,
     };
-    relative.unwrap_or_default() + &unit
+    relative.unwrap_or_default() + unit
 }
 
 fn described(run: &NamedRun) -> String {
@@ -157,10 +143,10 @@ fn findings(found: &RunComparison, is_meant: impl Fn(&TimeChange) -> bool, order
     let finding = |(strategy, row, is_quantile, change): (&StrategyChange, &OperationChange, bool, TimeChange)| {
         let quantile = if is_quantile { " p99" } else { "" };
         let name = format!("{} {}{quantile}", plain(&strategy.name), operation(row));
-        let text = match (change.obstacles, found.judged_ratio(&change)) {
-            ([None, None], None) => NOTHING.to_owned(),
-            (obstacles @ ([Some(_), _] | [_, Some(_)]), _) => obstacles_text(obstacles),
-            (_, Some(mean)) => {
+        let text = match found.judged_ratio(&change) {
+            _ if change.obstacles != [None; 2] => obstacles_text(change.obstacles),
+            None => NOTHING.to_owned(),
+            Some(mean) => {
                 let ratio = Ratio { mean, interval: change.interval, rounds: 0 };
                 let relative = found.relative_to.as_ref().map(|name| format!(", relative to {}", plain(name)));
                 let interval = factor_interval(&ratio).map_or_else(String::new, |interval| format!(" ({interval})"));
@@ -217,12 +203,11 @@ fn verdict(found: &RunComparison, tolerance: f64) -> String {
         };
     }
     let relative = found.relative_to.as_ref().map(|name| format!(", relative to {},", plain(name))).unwrap_or_default();
-    let slower_text = format!("B is slower than A{relative} by more than {limit} in {slower} of {all}");
-    let regression = match (slower, broken) {
-        (_, 0) => slower_text,
-        (0, _) => format!("{broken} of {all} can no longer be compared, because calls fail or wait"),
-        _ => format!("{slower_text}, and {broken} can no longer be compared, because calls fail or wait"),
-    };
+    let slower =
+        (slower > 0).then(|| format!("B is slower than A{relative} by more than {limit} in {slower} of {all}"));
+    let broken =
+        (broken > 0).then(|| format!("{broken} of {all} can no longer be compared, because calls fail or wait"));
+    let regression = slower.into_iter().chain(broken).collect::<Vec<_>>().join(", and ");
     format!("REGRESSION: {regression}{}.", rest("; of the others "))
 }
 
@@ -256,7 +241,7 @@ fn criteria(found: &RunComparison, tolerance: f64) -> Vec<String> {
 fn times(found: &RunComparison, tolerance: f64) -> Section {
     let is_relative = found.relative_to.is_some();
     let measures = [
-        Measure::text("metric", "", "`mean` or `p99`.", |one: &Entry| one.metric).only(Forms::JSON),
+        Measure::word("metric", "`mean` or `p99`.", |one: &Entry| one.metric),
         Measure::number("before_ns", "A", "The time in run A: the geometric mean over rounds.", time, |one| {
             one.change.before
         }),
@@ -279,14 +264,12 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
             one.change.interval.map(|bounds| bounds.low)
         }),
         Measure::data("high", "The upper bound.", |one| one.change.interval.map(|bounds| bounds.high)),
-        Measure::text(
+        Measure::word(
             "verdict",
-            "",
             "`slower`, `faster`, `same`, or why it is none of them, such as `within_noise`, `open`, `overloaded`, `reference` or \
              `not_judged`.",
-            |one: &Entry| one.change.verdict.id(),
-        )
-        .only(Forms::JSON),
+            |one| one.change.verdict.id(),
+        ),
     ];
     let longest = found.strategies.iter().max_by_key(|strategy| strategy.rows.len());
     // The mix is last in the comparison and first in reports.
@@ -309,9 +292,8 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
         .grouped(Column::operation())
         .side_by_side(Forms::TERMINAL);
     let unjudged = found.strategies.iter().filter(|strategy| strategy.role != Role::Judged);
-    let unjudged: Vec<String> = unjudged.map(|strategy| plain(&strategy.name)).collect();
-    let unjudged =
-        if unjudged.is_empty() { String::new() } else { format!("Unsafe and not judged: {}.", listed(&unjudged)) };
+    let unjudged = enumerated(unjudged.map(|strategy| plain(&strategy.name)));
+    let unjudged = unjudged.map_or_else(String::new, |names| format!("Unsafe and not judged: {names}."));
     let relative = found
         .relative_to
         .as_ref()
@@ -321,17 +303,14 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
         relative.unwrap_or_default(),
         limit(tolerance)
     );
-    let withheld: Vec<String> = found.withheld.iter().map(|name| plain(name)).collect();
-    let withheld = if withheld.is_empty() {
-        String::new()
-    } else {
+    let withheld = enumerated(found.withheld.iter().map(|name| plain(name))).map(|names| {
         format!(
-            "Not judged, because a cache that strategies shared distorts their times: {}. Measure with --isolate, or with a server \
-             per strategy.",
-            listed(&withheld)
+            "Not judged, because a cache that strategies shared distorts their times: {names}. Measure with --isolate, or with a \
+             server per strategy."
         )
-    };
-    Section::new("changes", "Time per call").table(table).note(unjudged).note(withheld).note(note)
+    });
+    let section = Section::new("changes", "Time per call").table(table).note(unjudged);
+    section.note(withheld.unwrap_or_default()).note(note)
 }
 
 /// The judged ratio with its mark.
@@ -368,18 +347,13 @@ fn rate(rate: f64) -> Cell {
 /// The sizes of collections in both runs; `None` without any.
 fn sizes(found: &RunComparison) -> Option<Section> {
     let measures = [
-        size("documents", "documents", "How many documents.", |one| {
-            change(one, |growth| growth.documents.after, count_change)
+        size("documents", "documents", "How many documents.", |(_, before, after): &&CollectionChange| {
+            let [before, after] = [before, after].map(|one| Some(one.as_ref()?.documents.after));
+            change(before, after, count_change)
         }),
-        size("mean_bytes", "mean", "The mean size of a document.", |one| {
-            change(one, |growth| growth.mean.after, bytes_change)
-        }),
-        size("storage_bytes", "storage", "The collection's file.", |one| {
-            change(one, |growth| growth.storage.after, bytes_change)
-        }),
-        size("index_bytes", "indexes", "The indexes' files.", |one| {
-            change(one, |growth| growth.indexes.after, bytes_change)
-        }),
+        size("mean_bytes", "mean", "The mean size of a document.", |one| in_bytes(one, |growth| growth.mean.after)),
+        size("storage_bytes", "storage", "The collection's file.", |one| in_bytes(one, |growth| growth.storage.after)),
+        size("index_bytes", "indexes", "The indexes' files.", |one| in_bytes(one, |growth| growth.indexes.after)),
     ];
     let rows = found.strategies.iter().flat_map(|strategy| {
         let group = Cell::text(plain(&strategy.name));
@@ -391,23 +365,8 @@ fn sizes(found: &RunComparison) -> Option<Section> {
     Section::new("collections", title).table(table).with_rows()
 }
 
-fn size<'c>(
-    key: &'static str,
-    heading: &str,
-    about: &'static str,
-    cell: fn(&&'c CollectionChange) -> Cell,
-) -> Measure<'c, &'c CollectionChange> {
-    Measure::cell(key, heading, about, cell).of(Kind::Map)
-}
-
-fn change(
-    (_, before, after): &CollectionChange,
-    of: fn(&CollectionGrowth) -> f64,
-    text: fn(f64, f64) -> String,
-) -> Cell {
-    let (before, after) = (before.as_ref().map(of), after.as_ref().map(of));
-    let both = before.zip(after).map_or_else(|| NOTHING.to_owned(), |(before, after)| text(before, after));
-    Cell::text(both).with_value(json!({ "before": before, "after": after }))
+fn in_bytes(one: &CollectionChange, of: fn(&CollectionGrowth) -> f64) -> Cell {
+    change(one.1.as_ref().map(of), one.2.as_ref().map(of), bytes_change)
 }
 
 /// Settings, machine and server where the first runs of both sides differ; `None` where they do not.
@@ -421,13 +380,10 @@ fn differences(before: &RunRecord, after: &RunRecord) -> Option<Section> {
     let value = |pairs: &[(String, String)], name: &str| {
         pairs.iter().find(|(other, _)| other == name).map_or_else(|| NOTHING.to_owned(), |(_, value)| value.clone())
     };
-    let mut rows: Vec<(Row, [String; 2])> = Vec::new();
-    for (name, _) in old.iter().chain(&new).filter(|(name, _)| !OWN.contains(&name.as_str())) {
-        let values = [value(&old, name), value(&new, name)];
-        if values[0] != values[1] && !rows.iter().any(|(row, _)| row.name.text == *name) {
-            rows.push((Row::new(name.as_str()), values));
-        }
-    }
+    let names = stats::distinct(old.iter().chain(&new).map(|(name, _)| name.as_str()));
+    let values = |name: &str| [value(&old, name), value(&new, name)];
+    let rows = names.into_iter().filter(|name| !OWN.contains(name)).map(|name| (Row::new(name), values(name)));
+    let rows = rows.filter(|(_, [old, new])| old != new);
     let measures = [
         Measure::text("change", "", "", |[old, new]: &[String; 2]| format!("{old} → {new}")).only(Forms::TERMINAL),
         Measure::text("before", "A", "In run A, the first of several.", |[old, _]: &[String; 2]| Cell::text(old))
@@ -444,16 +400,11 @@ fn warnings(found: &RunComparison, runs: ComparedRuns) -> Vec<String> {
     let mut warnings: Vec<String> = found.shared_shift.map(|shift| shared_shift(shift, found)).into_iter().collect();
     warnings.extend(runs.first().map_or_else(Vec::new, |pair| setting_warnings(found, pair)));
     warnings.extend(runs.changed.iter().map(|name| format!("The definition of strategy {} changed.", plain(name))));
-    for (name, NamedRun { record, .. }) in runs.named() {
+    warnings.extend(stats::distinct(runs.named().flat_map(|(name, NamedRun { record, .. })| {
         let of_run = record.warnings.iter().map(|warning| plain(warning));
-        let parts = record.all_parts();
-        let of_part = |part| stats::environment_warnings(part).into_iter().map(|one| environment_warning(part, one));
-        for warning in of_run.chain(parts.values().flat_map(of_part)).map(|warning| format!("{name}: {warning}")) {
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
-        }
-    }
+        let of_parts = record.all_parts().into_values().flat_map(|part| environment(&part));
+        of_run.chain(of_parts).map(move |warning| format!("{name}: {warning}"))
+    })));
     if !runs.named().any(|(_, run)| run.record.strategies.iter().any(|strategy| strategy.is_repeat)) {
         warnings.push("No run has a repeat of the baseline, so the noise is unknown.".into());
     }
@@ -506,6 +457,8 @@ fn shared_shift(SharedShift { means, typical, range }: SharedShift, found: &RunC
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use serde_json::json;
+
     use super::super::tests::in_every_form;
     use super::*;
     use crate::record::CallOutcome;

@@ -22,18 +22,16 @@ use crate::results::RunRecord;
 use document::chart::CPU_AND_TIMES;
 pub(crate) use document::chart::Series;
 pub use document::chart::{Charts, Picture};
-use run::details::RunDetails;
+use run::RunDetails;
 
-pub use document::cell::{Cell, Link, Tone};
-pub use document::decision::Decision;
 pub(crate) use document::format::listed;
 pub use document::format::{bytes, count, counted, interval, plain, steers, three, time};
-pub use document::section::{Finding, Headline, Listing, Paragraph, Section};
-pub use document::table::{Block, Column, Forms, Grid, Kind, Line, Measure, Row, Table};
+pub use document::{
+    Block, Cell, Column, Finding, Forms, Grid, Headline, Kind, Line, Link, Listing, Measure, Paragraph, Row, Section,
+    Table, Tone,
+};
+pub use run::Evaluation;
 pub use run::claims::claim_text;
-pub use run::evaluation::{Evaluation, Measured, OperationResults, StrategyResults};
-pub use run::facts::{MachineFacts, ParameterValue, RunFacts, ServerFacts, VerificationFacts};
-pub use run::parts::PartEvaluations;
 pub use run::sections::thresholds::ThresholdView;
 pub use write::csv::{CSV_COLUMNS, CSV_FILE, csv};
 pub use write::html::{HTML_FILE, Html};
@@ -85,7 +83,7 @@ impl Report {
 
     /// Computes the report of a run that also says what runs of other mixes found.
     pub fn among(record: &RunRecord, others: &[RunRecord]) -> Report {
-        let parts = Arc::new(PartEvaluations::new(record));
+        let parts = Arc::new(run::PartEvaluations::new(record));
         let thresholds = parts.main_record().map(run::sections::thresholds::thresholds).unwrap_or_default();
         let facts = run::facts::facts(record, parts.main().calls);
         let claims = run::sections::claims::counts(record);

@@ -9,7 +9,7 @@ const IN_SHORT: usize = 3;
 
 /// The decision that a run supports. Texts are single lines without control characters, but not escaped for any form; in all
 /// but the scale and the answer, names are between backticks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Decision {
     /// Documents, bytes against the cache, load, server and cores.

@@ -87,7 +87,12 @@ pub fn count(value: u64) -> String {
 
 /// A count with its noun.
 pub fn counted(value: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(value), if value == 1 { "" } else { "s" })
+    let number = count(value);
+    match noun.strip_suffix('y') {
+        _ if value == 1 => format!("{number} {noun}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None => format!("{number} {noun}s"),
+    }
 }
 
 /// A share (0 to 1) in percent: two digits, three next to 100, and never 0 or 100 for what is only close to it.
@@ -159,6 +164,11 @@ pub(crate) fn listed(names: &[String]) -> String {
     }
 }
 
+/// Names as an enumeration; `None` without any.
+pub(crate) fn enumerated(names: impl IntoIterator<Item = String>) -> Option<String> {
+    Some(listed(&names.into_iter().collect::<Vec<_>>())).filter(|text| !text.is_empty())
+}
+
 pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -194,6 +204,12 @@ mod tests {
     fn ratios_keep_three_digits() {
         let read = [0.001_234, 0.6214, 0.9996, 1.0, 9.996, 12.34, 123.4, 999.6, 12_345.0].map(three);
         assert_eq!(read, ["0.00123", "0.621", "1.00", "1.00", "10.0", "12.3", "123", "1,000", "12,345"]);
+    }
+
+    #[test]
+    fn nouns_agree_with_their_counts() {
+        let read = [(1, "anomaly"), (2, "anomaly"), (1_000, "call")].map(|(value, noun)| counted(value, noun));
+        assert_eq!(read, ["1 anomaly", "2 anomalies", "1,000 calls"]);
     }
 
     #[test]

@@ -6,3 +6,7 @@ pub(crate) mod decision;
 pub(crate) mod format;
 pub(crate) mod section;
 pub(crate) mod table;
+
+pub use cell::{Cell, Link, Tone};
+pub use section::{Finding, Headline, Listing, Paragraph, Section};
+pub use table::{Block, Column, Forms, Grid, Kind, Line, Measure, Row, Table};

@@ -155,6 +155,16 @@ impl<'m, T: 'm> Measure<'m, T> {
         Measure::new(Kind::Number, key, "", about, move |item| Cell::value(value(item))).only(Forms::JSON)
     }
 
+    /// Texts for JSON alone.
+    pub fn word<C: Into<Cell> + 'm>(key: &'static str, about: &'static str, text: fn(&T) -> C) -> Self {
+        Measure::text(key, "", about, text).only(Forms::JSON)
+    }
+
+    /// `true` or `false`, for JSON alone.
+    pub fn flag(key: &'static str, about: &'static str, flag: fn(&T) -> bool) -> Self {
+        Measure::data(key, about, flag).of(Kind::Flag)
+    }
+
     fn new(
         kind: Kind,
         key: &'static str,

@@ -1,10 +1,8 @@
 //! The report of the claims of a scenario, after the runs for them.
 
 use crate::report::Report;
-use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{counted, plain};
-use crate::report::document::section::{Headline, Section};
-use crate::report::document::table::{Column, Measure, Row, Table};
+use crate::report::document::{Cell, Column, Headline, Measure, Row, Section, Table, Tone};
 use crate::results::{ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
 
 use super::sections::claims::{self, BY_DESIGN, ClaimView};
@@ -17,38 +15,26 @@ pub fn claim_text(record: &ClaimsRecord, decided: &DecidedClaimRecord) -> String
 impl Report {
     /// Computes the report of the runs for the claims of a scenario.
     pub fn of_claims(record: &ClaimsRecord) -> Report {
-        let server = record.server.as_ref().map(|version| format!(", MongoDB {}", plain(version)));
+        let server = record.server.as_ref().map_or_else(String::new, |version| format!(", MongoDB {}", plain(version)));
+        let count = counted(record.runs.len() as u64, "run");
         let claims: Vec<ClaimView> = record.claims.iter().map(|one| claims::decided(record, one)).collect();
         let headline = Headline {
             scenario: plain(&record.scenario),
             title: plain(&record.title),
-            subject: vec![format!(
-                "{}, preset {}{}",
-                counted(record.runs.len() as u64, "run"),
-                record.preset.name(),
-                server.unwrap_or_default()
-            )],
+            subject: vec![format!("{count}, preset {}{server}", record.preset.name())],
             incomplete: (!record.complete).then(|| "Not all runs are complete.".to_owned()),
             sentences: vec![format!("{}.", claims::count_results(claims.iter()))],
             ..Headline::default()
         };
-        let section = |id, title, is_by_design| {
-            Section::new(id, title).table(table(&claims, id, title, is_by_design)).with_rows()
-        };
-        let measured = section("decided_claims", "Claims", false);
-        let by_design = section("decided_claims_by_design", BY_DESIGN, true);
-        let runs = Section::new("claim_runs", "Runs").table(runs(record)).with_rows();
-        Report::of(headline, [measured, by_design, runs].into_iter().flatten())
+        let mut measures = claims::measures();
+        measures.push(Measure::text("expected", "expected", "What the claim expects.", |one: &&ClaimView| {
+            Cell::text(one.expected()).tone(Tone::Faint)
+        }));
+        let measured = claims::section(["decided_claims", "Claims"], &claims, false, &measures);
+        let by_design = claims::section(["decided_claims_by_design", BY_DESIGN], &claims, true, &measures);
+        let runs = Section::new("claim_runs", "Runs").table(runs(record));
+        Report::of(headline, [measured, by_design, runs].into_iter().filter_map(Section::with_rows))
     }
-}
-
-fn table(claims: &[ClaimView], id: &'static str, title: &'static str, is_by_design: bool) -> Table {
-    let mut measures = claims::measures();
-    measures.push(Measure::text("expected", "expected", "What the claim expects.", |one: &&ClaimView| {
-        Cell::text(one.expected()).tone(Tone::Faint)
-    }));
-    let rows = claims.iter().filter(|one| one.claim.by_design == is_by_design).map(|one| (Row::new(one.id()), one));
-    Table::new(id, title, Column::text("id", "id", "Its id."), &measures, rows).list()
 }
 
 fn runs(record: &ClaimsRecord) -> Table {
@@ -57,10 +43,7 @@ fn runs(record: &ClaimsRecord) -> Table {
             let set: String = run.set.iter().map(|(name, value)| format!(", {name}={value}")).collect();
             let (strategies, parts) = (run.strategies.join(", "), run.parts.join(", "));
             let rounds = counted(run.rounds, "round");
-            Cell::text(plain(&format!(
-                "mix {}, {} clients{set}; {strategies}; {parts}; {rounds}",
-                run.mix, run.clients
-            )))
+            plain(&format!("mix {}, {} clients{set}; {strategies}; {parts}; {rounds}", run.mix, run.clients))
         }),
         Measure::text("error", "error", "Why it ended early, or `null`.", |run| {
             Cell::value(run.error.as_deref().map(plain))

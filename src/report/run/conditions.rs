@@ -10,14 +10,11 @@ pub(crate) fn conditions(run: &RunRecord, length: &[String], is_varied: impl Fn(
     let shares = settings.shares.iter();
     let shares =
         shares.map(|(name, share)| (format!("share:{name}"), format!("share of {name} {} %", in_percent(*share))));
-    let others = [
-        ("w", settings.write_concern != "majority", format!("write concern {}", settings.write_concern)),
-        ("rtt", settings.rtt > 0.0, format!("network of {} ms", settings.rtt * 1e3)),
-    ];
-    let others =
-        others.into_iter().filter(|(_, is_unusual, _)| *is_unusual).map(|(name, _, text)| (name.to_owned(), text));
-    let named =
-        [("mix".to_owned(), format!("mix {}", run.mix.name))].into_iter().chain(set).chain(shares).chain(others);
+    let has_concern = settings.write_concern != "majority";
+    let concern = has_concern.then(|| ("w".to_owned(), format!("write concern {}", settings.write_concern)));
+    let network = (settings.rtt > 0.0).then(|| ("rtt".to_owned(), format!("network of {} ms", settings.rtt * 1e3)));
+    let mix = [("mix".to_owned(), format!("mix {}", run.mix.name))];
+    let named = mix.into_iter().chain(set).chain(shares).chain(concern).chain(network);
     let named = named.filter(|(name, _)| !is_varied(name)).map(|(_, text)| text);
     let server = [format!("MongoDB {}", run.server.version)];
     let cores = run.environment.cores.map(|cores| counted(cores, "core"));

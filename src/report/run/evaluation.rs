@@ -2,11 +2,11 @@
 
 use crate::record::Metric;
 use crate::report::document::format::plain;
-use crate::results::{LoadModel, Preset, RunRecord};
+use crate::results::{LoadModel, RunRecord};
 use crate::stats::{
     self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Deferred, Distribution, InFlight,
-    MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking, Role, RoundTimes, SharedCache, Spread, Times,
-    Verdict, ask, outcome_totals, role,
+    MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking, Ratio, RoundTimes, SharedCache, Spread, Times,
+    Verdict, ask, outcome_totals,
 };
 
 use super::cost::{self, Costs};
@@ -14,39 +14,6 @@ use super::verdict_text;
 
 /// The shares (0 to 1) of the calls for which reports have quantiles.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
-
-/// Why a run has no verdict at all.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum NoVerdict {
-    /// No round is complete.
-    NoRound,
-    /// The run is invalid.
-    Invalid,
-    /// The preset smoke only checks that everything runs.
-    Smoke,
-    /// All strategies are unsafe.
-    AllUnsafe,
-    /// There is only one strategy that is not unsafe.
-    OneStrategy,
-    /// The baseline is unsafe.
-    UnsafeBaseline,
-}
-
-impl NoVerdict {
-    fn of(record: &RunRecord) -> Option<NoVerdict> {
-        let judged = (0..record.strategies.len()).filter(|place| role(record, *place) == Role::Judged).count();
-        let is_unsafe = record.strategies.first().is_some_and(|baseline| baseline.is_unsafe);
-        let found = [
-            record.rounds.is_empty().then_some(NoVerdict::NoRound),
-            (!stats::invalid_reasons(record).is_empty()).then_some(NoVerdict::Invalid),
-            (record.settings.preset == Preset::Smoke).then_some(NoVerdict::Smoke),
-            (judged == 0).then_some(NoVerdict::AllUnsafe),
-            (judged == 1).then_some(NoVerdict::OneStrategy),
-            is_unsafe.then_some(NoVerdict::UnsafeBaseline),
-        ];
-        found.into_iter().flatten().next()
-    }
-}
 
 /// A run's numbers.
 #[derive(Debug)]
@@ -61,8 +28,8 @@ pub struct Evaluation {
     pub is_open: bool,
     /// The load, in a few words.
     pub load: String,
-    /// Why there is no verdict.
-    pub no_verdict: Option<NoVerdict>,
+    /// Why there is no verdict, in a sentence.
+    pub no_verdict: Option<String>,
     /// The strategies, the baseline first.
     pub strategies: Vec<StrategyResults>,
     /// The operations that were called, then the mix.
@@ -151,6 +118,11 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// The ratio to the baseline.
+    pub fn ratio(&self) -> Option<Ratio> {
+        self.comparison.as_ref()?.ratio
+    }
+
     /// The time in nanoseconds at one of `SHARES`.
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let place = SHARES.iter().position(|known| *known == share)?;
@@ -163,13 +135,14 @@ impl Evaluation {
     /// judged; `cache` is that of the run.
     pub fn new(record: &RunRecord, mix: Option<&RunRecord>, cache: &SharedCache) -> Evaluation {
         let strategies: Vec<StrategyResults> = (0..record.strategies.len()).map(|s| strategy(record, s)).collect();
-        let called = |operation: &usize| (0..strategies.len()).any(|s| calls(record, s, *operation) > 0);
+        let has_calls = |s, operation| stats::operations(record, s, operation).any(|one| one.calls > 0);
+        let called = |operation: &usize| (0..strategies.len()).any(|s| has_calls(s, *operation));
         let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
         let PartQuestions { families, described } = ask(record, &operations, mix, cache);
         let asked = || families.iter().flat_map(|family| &family.questions);
         let of_means = described.iter().chain(asked().filter(|one| one.metric == Metric::MEAN));
         let rows = of_means.map(|comparison| row(record, comparison)).collect();
-        let no_verdict = NoVerdict::of(record);
+        let no_verdict = verdict_text::no_verdict(record);
         let has_verdicts = no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
         Evaluation {
             mix: plain(&record.mix.name),
@@ -197,6 +170,16 @@ impl Evaluation {
         self.rows.iter().filter(|row| row.is_mix).chain(self.rows.iter().filter(|row| !row.is_mix))
     }
 
+    /// All operations and the mix of all strategies.
+    pub fn cells(&self) -> impl Iterator<Item = &Measured> {
+        self.rows.iter().flat_map(|row| &row.cells)
+    }
+
+    /// Whether any ratio has an interval.
+    pub fn has_intervals(&self) -> bool {
+        self.cells().filter_map(Measured::ratio).any(|ratio| ratio.interval.is_some())
+    }
+
     /// The comparison of mean times behind a row, where it is tested.
     pub fn question(&self, row: &OperationResults) -> Option<&ArmComparison> {
         self.comparisons().find(|one| one.metric == Metric::MEAN && one.operation == row.operation)
@@ -222,19 +205,10 @@ impl Evaluation {
         if self.is_open { "response" } else { "service" }
     }
 
-    /// [`Evaluation::times`] at the start of a sentence.
-    pub fn times_capital(&self) -> &'static str {
-        if self.is_open { "Response" } else { "Service" }
-    }
-
     /// The difference from the baseline that is reported for a cell.
     pub fn difference(&self, cell: &Measured) -> Option<Verdict> {
         cell.comparison.as_ref()?.verdict.shown().filter(|_| self.has_verdicts)
     }
-}
-
-fn calls(record: &RunRecord, strategy: usize, operation: usize) -> u64 {
-    stats::operations(record, strategy, operation).map(|operation| operation.calls).sum()
 }
 
 /// The measured calls of every cell, when they are equal.
@@ -249,15 +223,13 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
     let mut collections = stats::collection_growth(record, strategy);
     collections.iter_mut().for_each(|growth| growth.collection = plain(&growth.collection));
     let open = stats::open_load(record, strategy);
+    let rate = open.as_ref().map(|open| open.achieved);
     StrategyResults {
         name: plain(&entry.name),
         about: plain(&entry.about),
         is_unsafe: entry.is_unsafe,
         is_repeat: entry.is_repeat,
-        calls_per_second: match &open {
-            Some(open) => Some(open.achieved),
-            None => stats::value(record, Metric::Throughput, strategy, None),
-        },
+        calls_per_second: rate.or_else(|| stats::value(record, Metric::Throughput, strategy, None)),
         in_flight: if open.is_none() { stats::in_flight(record, strategy) } else { None },
         deferred: stats::deferred(record, strategy),
         open,
@@ -276,10 +248,7 @@ fn row(record: &RunRecord, comparison: &ArmComparison) -> OperationResults {
     let times: Vec<Times> = strategies.clone().map(|strategy| Times::of(record, strategy, operation, None)).collect();
     let quantiles = stats::quantile_values(record, operation, &times, &SHARES);
     let cell = |((strategy, times), quantiles): ((usize, Times), Vec<Option<f64>>)| {
-        let measured = stats::cells(record, strategy).flat_map(|cell| match operation {
-            Some(operation) => cell.operations.get(operation).into_iter().collect::<Vec<_>>(),
-            None => cell.operations.iter().collect(),
-        });
+        let measured = stats::cells(record, strategy).flat_map(|cell| stats::selected(&cell.operations, operation));
         Measured {
             mean: comparison.arms()[strategy].series.value,
             comparison: comparison.with_baseline(strategy).cloned(),

@@ -94,7 +94,8 @@ pub struct ServerFacts {
     /// The configured cache in bytes, if the server reports it.
     pub cache_bytes: Option<u64>,
     /// Whether every strategy had a server of its own (`per_strategy`) or all shared one (`shared`).
-    pub servers: &'static str,
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub servers: ServerSharing,
 }
 
 /// The machine that generated the load; unknown values are `null`.
@@ -148,6 +149,8 @@ pub struct SkippedFacts {
 /// The facts of a run with `calls` calls per cell.
 pub(crate) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
     let settings = &record.settings;
+    let parameters = record.parameters.iter().map(|(name, value)| (plain(name), plain(&method::bare(value))));
+    let skipped = record.skipped.iter().map(|one| (plain(&one.name), plain(&one.reason)));
     let (rate, arrivals) = match settings.load_at_rate() {
         LoadModel::Closed => (None, None),
         LoadModel::Open { rate, arrivals } => (Some(rate), Some(arrivals)),
@@ -164,11 +167,7 @@ pub(crate) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
         docshape: plain(&record.version),
         commit: record.git.as_deref().map(plain),
         scenario_sha256: plain(&record.scenario.sha256),
-        parameters: record
-            .parameters
-            .iter()
-            .map(|(name, value)| ParameterValue { name: plain(name), value: plain(&method::bare(value)) })
-            .collect(),
+        parameters: parameters.map(|(name, value)| ParameterValue { name, value }).collect(),
         preset: settings.preset.name(),
         seed: settings.seed,
         rounds_asked: settings.rounds,
@@ -191,18 +190,11 @@ pub(crate) fn facts(record: &RunRecord, calls: Option<u64>) -> RunFacts {
             topology: plain(&record.server.topology),
             embedded: record.server.embedded,
             cache_bytes: record.server.cache_bytes,
-            servers: match record.server.servers {
-                ServerSharing::Shared => "shared",
-                ServerSharing::PerStrategy => "per_strategy",
-            },
+            servers: record.server.servers,
         },
         machine: machine(record),
         verification: verification(record),
-        skipped: record
-            .skipped
-            .iter()
-            .map(|one| SkippedFacts { strategy: plain(&one.name), reason: plain(&one.reason) })
-            .collect(),
+        skipped: skipped.map(|(strategy, reason)| SkippedFacts { strategy, reason }).collect(),
         command: method::command(record),
     }
 }

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::record::Part;
-use crate::results::RunRecord;
-use crate::stats::SharedCache;
+use crate::results::{Part, RunRecord};
+use crate::stats::{SharedCache, distinct};
 
 use super::evaluation::Evaluation;
 
@@ -68,12 +67,6 @@ impl PartEvaluations {
 
     /// What holds of several parts, without repetitions.
     pub(crate) fn distinct(&self, of: impl Fn(&RunRecord) -> Vec<String>) -> Vec<String> {
-        let all = self.records.values().flat_map(of);
-        all.fold(Vec::new(), |mut distinct, text| {
-            if !distinct.contains(&text) {
-                distinct.push(text);
-            }
-            distinct
-        })
+        distinct(self.records.values().flat_map(of))
     }
 }

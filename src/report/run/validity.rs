@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::document::format::{bytes, count, counted, listed, percent, plain, three, time};
+use crate::report::document::format::{bytes, count, counted, enumerated, listed, percent, plain, three, time};
 use crate::results::{LoadModel, Part, RunRecord};
 use crate::stats::{
     self, CarryOver, EnvironmentWarning, Interference, InvalidReason, Reason, Role, SharedCache, WarmUp,
@@ -10,14 +10,11 @@ use crate::stats::{
 
 use super::decision::phrase;
 
-/// Cells that a warning names.
-const NAMED_CELLS: usize = 3;
+/// Cells, or effects of one arm on another, that a warning names.
+const NAMED: usize = 3;
 
 /// The share of an operation's calls that do nothing above which there is a warning.
 const IDLE: f64 = 1.0 / 3.0;
-
-/// Effects of one arm on another that a warning names.
-const NAMED_EFFECTS: usize = 3;
 
 /// Why a run is invalid; empty for a valid one.
 pub(crate) fn invalid(record: &RunRecord) -> Vec<String> {
@@ -31,9 +28,10 @@ fn name(record: &RunRecord, strategy: usize) -> String {
 fn invalid_reason(record: &RunRecord, fault: InvalidReason) -> String {
     match fault {
         InvalidReason::Connections { strategy, created } => format!(
-            "{} made while calls of {} were measured, and some calls waited for one; see whether the server closes \
+            "{} {} made while calls of {} were measured, and some calls waited for one; see whether the server closes \
              connections, then run again.",
-            if created == 1 { "1 connection was".to_owned() } else { format!("{} connections were", count(created)) },
+            counted(created, "connection"),
+            if created == 1 { "was" } else { "were" },
             name(record, strategy)
         ),
         InvalidReason::Errors { strategy, share } => format!(
@@ -47,9 +45,9 @@ fn invalid_reason(record: &RunRecord, fault: InvalidReason) -> String {
                 "fix the errors listed below, or allow a larger error budget"
             }
         ),
-        InvalidReason::Anomalies { strategy, count: found } => format!(
+        InvalidReason::Anomalies { strategy, count } => format!(
             "Audits counted {} in the data of {}: it did not do the same work as the others; docshape verify has the details.",
-            if found == 1 { "1 anomaly".to_owned() } else { format!("{} anomalies", count(found)) },
+            counted(count, "anomaly"),
             name(record, strategy)
         ),
         InvalidReason::Saturated { strategy, calls } => format!(
@@ -69,9 +67,7 @@ fn invalid_reason(record: &RunRecord, fault: InvalidReason) -> String {
 
 /// The warnings.
 pub(crate) fn warnings(record: &RunRecord) -> Vec<String> {
-    let mut warnings: Vec<String> = Vec::new();
-    warnings
-        .extend(stats::environment_warnings(record).into_iter().map(|warning| environment_warning(record, warning)));
+    let mut warnings = environment(record);
     warnings.extend((0..record.strategies.len()).filter_map(|strategy| warm_up(record, strategy)));
     warnings.extend(carry_over(record));
     warnings.extend(idle_operations(record));
@@ -98,19 +94,15 @@ fn without_flush(record: &RunRecord) -> Option<String> {
 /// Strategies whose counters miss a round, because two servers did its work.
 fn without_counters(record: &RunRecord) -> Option<String> {
     let is_without = |strategy: &usize| {
-        let rounds = record.rounds.iter().map(|round| round.index);
-        let mut events = rounds.flat_map(|round| record.events.iter().map(move |event| (round, event)));
-        events.any(|(round, event)| event.is_in(round, *strategy, record.part))
+        let mut events = record.rounds.iter().flat_map(|round| record.events.iter().map(move |event| (round, event)));
+        events.any(|(round, event)| event.is_in(round.index, *strategy, record.part))
     };
-    let names: Vec<String> =
-        (0..record.strategies.len()).filter(is_without).map(|strategy| name(record, strategy)).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "Server counters and CPU time of {} are without the rounds in which the server failed over while it was \
-             measured: counters of two processes cannot be subtracted. See the events.",
-            listed(&names)
-        )
-    })
+    let names = (0..record.strategies.len()).filter(is_without).map(|strategy| name(record, strategy));
+    Some(format!(
+        "Server counters and CPU time of {} are without the rounds in which the server failed over while it was \
+         measured: counters of two processes cannot be subtracted. See the events.",
+        enumerated(names)?
+    ))
 }
 
 /// A shared server that did not say what it wrote. An embedded one always does.
@@ -134,16 +126,13 @@ fn idle_operations(record: &RunRecord) -> Vec<String> {
         let share =
             |strategy: usize| stats::outcome_totals(stats::operations(record, strategy, operation)).idle_share();
         let strategies = (0..record.strategies.len()).filter(|strategy| !record.strategies[*strategy].is_repeat);
-        let shares: Vec<f64> = strategies.map(share).filter(|share| *share > IDLE).collect();
-        let most = shares.iter().copied().fold(0.0, f64::max);
-        (!shares.is_empty()).then(|| {
-            format!(
-                "Up to {} of the calls of {} did nothing (not found, rejected or unchanged): their times are mostly those of \
-                 such calls. Check what its arguments refer to.",
-                percent(most),
-                plain(&record.operations[operation])
-            )
-        })
+        let most = strategies.map(share).filter(|share| *share > IDLE).reduce(f64::max)?;
+        Some(format!(
+            "Up to {} of the calls of {} did nothing (not found, rejected or unchanged): their times are mostly those of \
+             such calls. Check what its arguments refer to.",
+            percent(most),
+            plain(&record.operations[operation])
+        ))
     };
     (0..record.operations.len()).filter_map(idle).collect()
 }
@@ -184,34 +173,28 @@ fn interference(record: &RunRecord) -> Option<String> {
         let (operation, strategy) = (plain(&record.operations[one.operation]), name(record, one.strategy));
         format!("{operation} with {strategy} ({}x)", three(one.ratio))
     };
-    let named: Vec<String> = found.iter().map(words).collect();
-    (!found.is_empty()).then(|| {
-        format!(
-            "Identical programs took different times by themselves: {}. The machine, or what a strategy keeps besides, adds \
-             this much; do not trust differences of this size.",
-            listed(&named)
-        )
-    })
+    Some(format!(
+        "Identical programs took different times by themselves: {}. The machine, or what a strategy keeps besides, adds \
+         this much; do not trust differences of this size.",
+        enumerated(found.iter().map(words))?
+    ))
 }
 
 /// A warning when the throughput did not settle.
 fn warm_up(record: &RunRecord, strategy: usize) -> Option<String> {
     let name = name(record, strategy);
-    let by = |change: f64| format!("{} by {}", if change < 0.0 { "fell" } else { "rose" }, percent(change.abs()));
+    let (change, how) = match stats::warm_up(record, strategy)? {
+        WarmUp::Warm => return None,
+        WarmUp::Drifting { change } => (change, "early in the window and then settled"),
+        WarmUp::Never { change } => (change, "during the window without settling"),
+    };
+    let moved = if change < 0.0 { "fell" } else { "rose" };
     let why = if stats::is_growing(record, strategy) {
         "its documents grow, so there is no steady state, and its numbers are means over the growth"
     } else {
         "its warm-up was too short: use a longer preset or more calls"
     };
-    match stats::warm_up(record, strategy)? {
-        WarmUp::Warm => None,
-        WarmUp::Drifting { change } => {
-            Some(format!("{name}: throughput {} early in the window and then settled; {why}.", by(change)))
-        }
-        WarmUp::Never { change } => {
-            Some(format!("{name}: throughput {} during the window without settling; {why}.", by(change)))
-        }
-    }
+    Some(format!("{name}: throughput {moved} by {} {how}; {why}.", percent(change.abs())))
 }
 
 /// Arms that are slower or faster after some other arm.
@@ -222,17 +205,25 @@ fn carry_over(record: &RunRecord) -> Option<String> {
         let (arm, before) = (name(record, one.strategy), name(record, one.after));
         format!("{arm} takes {} {more} time right after {before} than after others", percent(one.effect.abs()))
     };
-    let mut named: Vec<String> = found.iter().take(NAMED_EFFECTS).map(words).collect();
-    let more = found.len().saturating_sub(NAMED_EFFECTS) as u64;
-    named.extend((more > 0).then(|| format!("{} more such effects", count(more))));
     (!found.is_empty()).then(|| {
-        let listed = listed(&named);
+        let listed = shortened(found.iter().map(words).collect(), " such effects");
         format!("Strategies affect each other: {listed}. In isolation each has the server to itself.")
     })
 }
 
-/// What a strain may have done to the numbers.
-pub(crate) fn environment_warning(record: &RunRecord, warning: EnvironmentWarning) -> String {
+/// Texts as an enumeration; of many, how many more there are.
+fn shortened(mut texts: Vec<String>, noun: &str) -> String {
+    let more = texts.split_off(NAMED.min(texts.len())).len() as u64;
+    texts.extend((more > 0).then(|| format!("{} more{noun}", count(more))));
+    listed(&texts)
+}
+
+/// What strains may have done to the numbers.
+pub(crate) fn environment(record: &RunRecord) -> Vec<String> {
+    stats::environment_warnings(record).into_iter().map(|warning| environment_warning(record, warning)).collect()
+}
+
+fn environment_warning(record: &RunRecord, warning: EnvironmentWarning) -> String {
     match warning {
         EnvironmentWarning::Steal { cells } => steal(record, &cells),
         EnvironmentWarning::LoadThread { strategies, busy } => {
@@ -270,26 +261,23 @@ fn steal(record: &RunRecord, cells: &[(u64, usize, f64)]) -> String {
     let cell = |(round, strategy, share): &(u64, usize, f64)| {
         format!("{} in round {} ({})", name(record, *strategy), count(round.saturating_add(1)), percent(*share))
     };
-    let mut named: Vec<String> = cells.iter().take(NAMED_CELLS).map(cell).collect();
-    let more = cells.len().saturating_sub(NAMED_CELLS) as u64;
-    named.extend((more > 0).then(|| format!("{} more", count(more))));
     format!(
         "The hypervisor took more than 5 % of the processor time away in {} of {}: {}.",
         count(cells.len() as u64),
         counted(measured as u64, "cell"),
-        listed(&named)
+        shortened(cells.iter().map(cell).collect(), "")
     )
 }
 
 /// Overloaded strategies that are not judged anyway; the verdict names the others.
 pub(crate) fn overloaded(record: &RunRecord) -> Vec<String> {
     let unjudged = (0..record.strategies.len()).filter(|strategy| stats::role(record, *strategy) != Role::Judged);
-    let found = unjudged.filter_map(|strategy| {
-        let achieved = stats::overloaded(record, strategy)?;
-        Some(Reason::Overloaded { strategy, achieved })
-    });
     let name = |strategy: usize| Some(record.strategies.get(strategy)?.name.as_str());
-    found.map(|reason| format!("{}.", phrase::reason(reason, &name))).collect()
+    let text = |strategy: usize| {
+        let achieved = stats::overloaded(record, strategy)?;
+        Some(format!("{}.", phrase::reason(Reason::Overloaded { strategy, achieved }, &name)))
+    };
+    unjudged.filter_map(text).collect()
 }
 
 #[cfg(test)]

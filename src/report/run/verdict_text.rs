@@ -1,47 +1,38 @@
 //! Why there is no verdict, and what a verdict requires, in sentences.
 
 use crate::report::document::format::{count, counted, listed, percent, plain, three};
-use crate::results::{LoadModel, RunRecord, RunSettings, SkippedStrategy, Status, in_percent};
-use crate::stats::{ArmComparison, ComparisonFamily, OutcomeTotals, Role, SIGNIFICANCE};
+use crate::results::{LoadModel, Preset, RunRecord, RunSettings, SkippedStrategy, Status, in_percent};
+use crate::stats::{ArmComparison, ComparisonFamily, OutcomeTotals, Role, SIGNIFICANCE, invalid_reasons, role};
 
-use super::evaluation::{Evaluation, NoVerdict, StrategyResults};
+use super::evaluation::StrategyResults;
 
 /// When a difference is reported, and how often one is reported that does not exist.
-pub(crate) fn criteria<'f>(
-    record: &RunRecord,
-    families: impl Iterator<Item = &'f ComparisonFamily> + Clone,
-    strategies: &[StrategyResults],
-) -> String {
+pub(crate) fn criteria(record: &RunRecord, families: &[&ComparisonFamily]) -> String {
     let floor = in_percent(record.settings.noise);
-    let tested = families.clone().map(|family| (family.tested().count(), family.name));
-    let tested: Vec<String> =
-        tested.filter(|(count, _)| *count > 0).map(|(tested, name)| format!("{tested} of {name}")).collect();
-    let criteria = format!(
-        "A difference is reported only if its adjusted p-value is below {SIGNIFICANCE} (sign-flip test over rounds)"
-    );
-    let questions = || families.clone().flat_map(|family| &family.questions);
-    let repeat = questions().flat_map(ArmComparison::arms).find(|arm| arm.role == Role::Repeat);
-    let noise = match repeat.and_then(|arm| strategies.get(arm.strategy)) {
+    let noise = match record.strategies.iter().find(|strategy| strategy.is_repeat) {
         None => format!(
             " and its 95 % CI lies beyond the noise floor ({floor} %). This run has no repeat of the baseline, which would \
              show larger noise"
         ),
         Some(repeat) => {
-            let mix = questions().filter(|one| one.operation.is_none()).find_map(ArmComparison::band);
-            let mix = mix.map_or_else(String::new, |band| format!(": {} for the mix", percent(band)));
-            let repeat = &repeat.name;
+            let mut mix = families.iter().flat_map(|family| &family.questions).filter(|one| one.operation.is_none());
+            let mix = mix.find_map(ArmComparison::band).map(|band| format!(": {} for the mix", percent(band)));
             format!(
-                ", its 95 % CI lies beyond the noise floor ({floor} %), and it exceeds the noise that {repeat} shows{mix}"
+                ", its 95 % CI lies beyond the noise floor ({floor} %), and it exceeds the noise that {} shows{}",
+                plain(&repeat.name),
+                mix.unwrap_or_default()
             )
         }
     };
-    let alarms = if tested.is_empty() {
-        String::new()
-    } else {
-        let (tested, alarms) = (tested.join(", "), in_percent(SIGNIFICANCE));
-        format!(" Each family of comparisons ({tested}) reports a false difference in at most {alarms} % of runs.")
-    };
-    format!("{criteria}{noise}.{alarms}")
+    let tested = families.iter().map(|family| (family.tested().count(), family.name)).filter(|(count, _)| *count > 0);
+    let tested = tested.map(|(count, name)| format!("{count} of {name}")).collect::<Vec<_>>().join(", ");
+    let alarms = in_percent(SIGNIFICANCE);
+    let alarms =
+        format!(" Each family of comparisons ({tested}) reports a false difference in at most {alarms} % of runs.");
+    format!(
+        "A difference is reported only if its adjusted p-value is below {SIGNIFICANCE} (sign-flip test over rounds){noise}.{}",
+        if tested.is_empty() { "" } else { &alarms }
+    )
 }
 
 /// The load for which a verdict is valid.
@@ -53,39 +44,33 @@ pub(crate) fn load(settings: &RunSettings) -> String {
 }
 
 /// The minimum detectable effects; `None` without comparisons.
-pub(crate) fn sensitivity<'f>(families: impl Iterator<Item = &'f ComparisonFamily>) -> Option<String> {
-    let of = |family: &ComparisonFamily| {
-        let mut found: Vec<f64> = family.tested().filter_map(|one| one.mde).filter(|mde| mde.is_finite()).collect();
-        found.sort_by(f64::total_cmp);
-        Some((*found.first()?, *found.last()?))
+pub(crate) fn sensitivity(families: &[&ComparisonFamily]) -> Option<String> {
+    let range = |family: &&ComparisonFamily| {
+        let effects = || family.tested().filter_map(|one| one.mde).filter(|mde| mde.is_finite());
+        let (low, high) = (percent(effects().reduce(f64::min)?), percent(effects().reduce(f64::max)?));
+        let range = if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) };
+        Some(format!("{range} for {}", family.name))
     };
-    let range = |(low, high): (f64, f64)| {
-        if percent(low) == percent(high) {
-            percent(low)
-        } else {
-            format!("{} to {}", percent(low).trim_end_matches(" %"), percent(high))
-        }
-    };
-    let found = families.filter_map(|family| Some(format!("{} for {}", range(of(family)?), family.name)));
-    let found: Vec<String> = found.collect();
+    let found: Vec<String> = families.iter().filter_map(range).collect();
     (!found.is_empty()).then(|| format!("Minimum detectable effect (80 % power): {}.", found.join(", ")))
 }
 
 /// Why a run has no verdict at all.
-pub(crate) fn no_verdict(reason: NoVerdict, run: &Evaluation) -> String {
-    let text = match reason {
-        NoVerdict::NoRound => "no round is complete.".into(),
-        NoVerdict::Invalid => "the run is invalid.".into(),
-        NoVerdict::Smoke => {
-            format!("{}. The preset smoke only checks that everything runs.", counted(run.rounds, "round"))
-        }
-        NoVerdict::AllUnsafe => "all strategies are unsafe.".into(),
-        NoVerdict::OneStrategy => "a comparison requires two strategies.".into(),
-        NoVerdict::UnsafeBaseline => {
-            format!("{} is the baseline, and unsafe; name a safe strategy first.", run.baseline())
-        }
-    };
-    format!("No verdict: {text}")
+pub(crate) fn no_verdict(record: &RunRecord) -> Option<String> {
+    let judged = (0..record.strategies.len()).filter(|place| role(record, *place) == Role::Judged).count();
+    let rounds = counted(record.rounds.len() as u64, "round");
+    let baseline =
+        record.strategies.first().filter(|baseline| baseline.is_unsafe).map(|baseline| plain(&baseline.name));
+    let found = [
+        record.rounds.is_empty().then(|| "no round is complete.".to_owned()),
+        (!invalid_reasons(record).is_empty()).then(|| "the run is invalid.".to_owned()),
+        (record.settings.preset == Preset::Smoke)
+            .then(|| format!("{rounds}. The preset smoke only checks that everything runs.")),
+        (judged == 0).then(|| "all strategies are unsafe.".to_owned()),
+        (judged == 1).then(|| "a comparison requires two strategies.".to_owned()),
+        baseline.map(|name| format!("{name} is the baseline, and unsafe; name a safe strategy first.")),
+    ];
+    found.into_iter().flatten().next().map(|text| format!("No verdict: {text}"))
 }
 
 /// The strategies that the server cannot run, a line each.
@@ -115,17 +100,15 @@ pub(crate) fn incomplete(record: &RunRecord) -> Option<String> {
 
 /// The shares of the calls that the application rejected; `None` if it rejected none.
 pub(crate) fn rejections(strategies: &[StrategyResults]) -> Option<String> {
-    let shares = || {
-        let share = |totals: &OutcomeTotals| percent(totals.rejected() as f64 / totals.calls.max(1) as f64);
-        let strategies = strategies.iter().filter(|strategy| !strategy.is_repeat);
-        strategies.map(move |strategy| (&strategy.name, strategy.totals.rejected(), share(&strategy.totals)))
-    };
-    let (_, _, first) = shares().find(|(_, rejected, _)| *rejected > 0)?;
-    let rejected = if shares().all(|(_, _, share)| share == first) {
+    let share = |totals: &OutcomeTotals| percent(totals.rejected() as f64 / totals.calls.max(1) as f64);
+    let strategies = strategies.iter().filter(|strategy| !strategy.is_repeat);
+    let shares: Vec<(&StrategyResults, String)> = strategies.map(|one| (one, share(&one.totals))).collect();
+    let rejecting = || shares.iter().filter(|(one, _)| one.totals.rejected() > 0);
+    let (_, first) = rejecting().next()?;
+    let rejected = if shares.iter().all(|(_, share)| share == first) {
         format!("{first} of the calls in every strategy")
     } else {
-        let rejecting = shares().filter(|(_, rejected, _)| *rejected > 0);
-        listed(&rejecting.map(|(name, _, share)| format!("{share} of the calls with {name}")).collect::<Vec<_>>())
+        listed(&rejecting().map(|(one, share)| format!("{share} of the calls with {}", one.name)).collect::<Vec<_>>())
     };
     Some(format!("The application rejected {rejected}; a rejection is an answer, and its time counts."))
 }

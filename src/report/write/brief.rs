@@ -168,12 +168,12 @@ fn index(parts: &PartEvaluations, place: usize) -> Option<f64> {
 /// A line per operation in at most `room` lines, from the heat map.
 fn operations(parts: &PartEvaluations, width: usize, room: usize) -> Vec<ToneLine> {
     let all = heat_map::rows(parts);
-    let rows: Vec<&HeatRow> = all.iter().filter(|row| !row.is_mix()).collect();
+    let rows: Vec<&HeatRow> = all.iter().filter(|row| !row.row.is_mix).collect();
     let Some(first) = rows.first() else { return Vec::new() };
     let strategy = |place: usize| parts.main().name(place).unwrap_or_default();
-    let headings: Vec<String> = first.cells.iter().map(|(place, _)| shortened(strategy(*place))).collect();
+    let headings: Vec<String> = first.cells.iter().map(|one| shortened(strategy(one.place))).collect();
     let texts: Vec<Vec<String>> =
-        rows.iter().map(|row| row.cells.iter().map(|(_, heat)| heat.short()).collect()).collect();
+        rows.iter().map(|row| row.cells.iter().map(|one| one.short.clone()).collect()).collect();
     let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     let column = |place: usize| {
         let own = texts.iter().filter_map(|texts| texts.get(place)).map(|text| text.chars().count());

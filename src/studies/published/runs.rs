@@ -1,6 +1,7 @@
 //! The report of several runs: their verdicts, the results of their claims, and how they were measured.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::report::document::cell::{Cell, Link};
 use crate::report::document::format::counted;
@@ -60,7 +61,7 @@ impl Report {
 
 impl<'r> Summarised<'r> {
     fn new(run: &'r NamedRun) -> Summarised<'r> {
-        let parts = PartEvaluations::new(&run.record);
+        let parts = Arc::new(PartEvaluations::new(&run.record));
         // Of settings that have one name, the first is docshape's own, and the second what the server says.
         let settings = method::measured(&run.record).into_iter().rev();
         let known = |(name, value): (String, String)| Some((*MEASURED.iter().find(|known| **known == name)?, value));

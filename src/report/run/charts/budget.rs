@@ -1,16 +1,14 @@
 //! The server's CPU time per call of the mix, by operation: a stacked bar per strategy.
 
-use crate::report::document::chart::scale::Scale;
-use crate::report::document::chart::series::Series;
-use crate::report::document::chart::svg::Svg;
-use crate::report::document::chart::{Chart, cut};
-use crate::report::document::format::{percent, time};
-use crate::report::run::cost::CpuBudgets;
+use crate::report::document::chart::{Chart, Series, cut, scale::Scale, svg::Svg};
+use crate::report::document::format::{percent, plain, time};
+use crate::results::RunRecord;
+use crate::stats::CpuBudget;
 
-const WIDTH: f64 = 560.0;
-const ROW: f64 = 46.0;
-const BAR: f64 = 20.0;
-const TOP: f64 = 26.0;
+pub(super) const WIDTH: f64 = 560.0;
+pub(super) const ROW: f64 = 46.0;
+pub(super) const BAR: f64 = 20.0;
+pub(super) const TOP: f64 = 26.0;
 
 /// Operations with a colour of their own; the others are grey.
 const COLOURED: usize = 3;
@@ -19,9 +17,9 @@ const COLOURED: usize = 3;
 const CHARACTER: f64 = 6.6;
 
 /// Draws the chart; `None` where no budget is known.
-pub fn budget(budgets: &CpuBudgets, series: &[Series]) -> Option<Chart> {
+pub fn budget(own: &RunRecord, series: &[Series]) -> Option<Chart> {
     let shown = series.iter().filter(|series| !series.is_repeat());
-    let shown: Vec<_> = shown.filter_map(|one| Some((one, budgets.strategies.get(one.place)?.as_ref()?))).collect();
+    let shown: Vec<_> = shown.filter_map(|one| Some((one, CpuBudget::new(own, one.place)?))).collect();
     let most = shown.iter().map(|(_, budget)| budget.total).fold(0.0, f64::max);
     if shown.is_empty() || most <= 0.0 {
         return None;
@@ -39,17 +37,10 @@ pub fn budget(budgets: &CpuBudgets, series: &[Series]) -> Option<Chart> {
             svg.text("note e", (WIDTH, top + 13.0), &total);
             let mut start = 0.0;
             for (rank, operation) in order.iter().enumerate() {
-                let part = budget.parts[*operation];
-                let (left, right) = (axis.at(start), axis.at(start + part));
+                let (name, part) = (plain(&own.operations[*operation]), budget.parts[*operation]);
+                let ends = (axis.at(start), axis.at(start + part));
                 start += part;
-                segment(
-                    svg,
-                    &budgets.operations[*operation],
-                    rank,
-                    (left, right),
-                    top + 18.0,
-                    (part, budget.share(*operation)),
-                );
+                segment(svg, &name, rank, ends, top + 18.0, (part, budget.share(*operation)));
             }
         });
     }

@@ -1,31 +1,26 @@
 //! The server cost of a call of the mix: a chart per counter.
 
-use crate::record::{Counter, Shown};
-use crate::report::document::chart::Chart;
-use crate::report::document::chart::bars::{Bar, Bars};
-use crate::report::document::chart::series::Series;
+use crate::record::Shown;
+use crate::report::document::chart::{Gallery, Layout, Series, bars::Bar, bars::Bars, gallery};
+use crate::report::document::format::NOTHING;
+use crate::report::run::Evaluation;
 use crate::report::run::cost::MixCost;
-use crate::report::run::evaluation::Evaluation;
-use crate::stats::Cost;
 
 /// Charts per call of the mix, one per counter that is not 0 for all. The repeat has no bar: it is the baseline again.
-pub fn mix(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
+pub fn mix(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
     let shown = run.costs.mix.iter().filter(|row| row.metric.shown == Shown::Everywhere && !row.is_zero(run));
     let chart = |(place, row): (usize, &MixCost)| {
+        let text = |value: f64| row.metric.unit.text(value);
         let judged = series.iter().zip(&row.costs).filter(|(series, _)| !series.is_repeat());
         let bars = judged.map(|(series, cost)| {
-            let reach = |cost: Cost| cost.half_width.filter(|reach| *reach > 0.0);
-            let bar = bar(series, row.metric, cost.map(|cost| cost.per_call));
-            let spread = cost.and_then(reach).map(|reach| format!(" ± {}", row.metric.text(reach)));
-            Bar { reach: cost.and_then(reach), words: bar.words.clone() + &spread.unwrap_or_default(), ..bar }
+            let value = cost.map(|cost| cost.per_call);
+            let label = value.map_or_else(|| NOTHING.to_owned(), text);
+            let reach = cost.and_then(|cost| cost.half_width).filter(|reach| *reach > 0.0);
+            let spread = reach.map_or_else(String::new, |reach| format!(" ± {}", text(reach)));
+            let words = format!("{}: {label} of {} per call of the mix{spread}", series.name, row.metric.label);
+            Bar { series: series.clone(), value, label, reach, before: None, words }
         });
         Bars { id: format!("cost-mix-{place}"), title: row.metric.label.to_owned(), bars: bars.collect() }.draw()
     };
-    shown.enumerate().map(chart).collect()
-}
-
-fn bar(series: &Series, metric: &Counter, value: Option<f64>) -> Bar {
-    let label = value.map_or_else(|| crate::report::document::format::NOTHING.to_owned(), |value| metric.text(value));
-    let words = format!("{}: {label} of {} per call of the mix", series.name, metric.label);
-    Bar { series: series.clone(), value, label, reach: None, before: None, words }
+    gallery(Layout::Small, shown.enumerate().map(chart).collect())
 }

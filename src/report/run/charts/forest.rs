@@ -1,16 +1,13 @@
 //! The forest plot: every strategy's time divided by the baseline's, with its interval, per operation.
 
-use crate::report::document::chart::scale::Scale;
-use crate::report::document::chart::series::Series;
-use crate::report::document::chart::svg::{Point, Svg};
-use crate::report::document::chart::{Chart, cut};
+use crate::report::document::chart::{Chart, Gallery, Layout, Series, cut, gallery, scale::Scale, svg::Svg};
 use crate::report::document::format::{NOTHING, interval, percent, short, three};
-use crate::report::run::evaluation::{Evaluation, Measured, OperationResults};
-use crate::stats::{Ratio, Verdict};
+use crate::report::run::{Evaluation, OperationResults};
+use crate::stats::Verdict;
 
 /// Dimensions of a forest plot: one set for wide pages, one for phones.
 #[derive(Clone)]
-struct Layout {
+struct PlotLayout {
     id: &'static str,
     width: f64,
     /// Left and right end of the axis.
@@ -28,7 +25,7 @@ struct Layout {
     ticks: usize,
 }
 
-const WIDE: Layout = Layout {
+const WIDE: PlotLayout = PlotLayout {
     id: "forest",
     width: 920.0,
     axis: (290.0, 720.0),
@@ -40,7 +37,7 @@ const WIDE: Layout = Layout {
     ticks: 7,
 };
 
-const NARROW: Layout = Layout {
+const NARROW: PlotLayout = PlotLayout {
     id: "forest-narrow",
     width: 360.0,
     axis: (12.0, 348.0),
@@ -62,18 +59,19 @@ const LETTER: f64 = 7.0;
 const GAP: f64 = 12.0;
 
 /// Draws the plot for wide pages and the plot for phones; none if nothing is compared.
-pub fn forest(run: &Evaluation, series: &[Series]) -> Option<[Chart; 2]> {
-    let compared = run.rows.iter().flat_map(|row| &row.cells).any(|cell| ratio_of(cell).is_some());
-    let wide = WIDE.with_room_for(series);
-    compared.then(|| [&wide, &NARROW].map(|layout| Plot { run, series, layout, axis: axis(run, layout) }.draw()))
+pub fn forest(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
+    let is_compared = run.cells().any(|cell| cell.ratio().is_some());
+    let layouts = [WIDE.with_room_for(series), NARROW];
+    let draw = |layout: &PlotLayout| Plot { run, series, layout, axis: axis(run, layout) }.draw();
+    gallery(Layout::Whole, layouts.iter().filter(|_| is_compared).map(draw).collect())
 }
 
-impl Layout {
+impl PlotLayout {
     /// Moves the axis to the end of the longest name, within limits.
-    fn with_room_for(&self, series: &[Series]) -> Layout {
+    fn with_room_for(&self, series: &[Series]) -> PlotLayout {
         let longest = series.iter().map(|series| series.name.chars().count()).max().unwrap_or(0);
         let begin = self.name + LETTER * longest as f64 + 2.0 * GAP;
-        Layout { axis: (begin.clamp(self.axis.0, self.axis.0 + 110.0), self.axis.1), ..self.clone() }
+        PlotLayout { axis: (begin.clamp(self.axis.0, self.axis.0 + 110.0), self.axis.1), ..self.clone() }
     }
 
     /// The most characters of a strategy's name that are shown.
@@ -83,13 +81,9 @@ impl Layout {
     }
 }
 
-fn ratio_of(cell: &Measured) -> Option<Ratio> {
-    cell.comparison.as_ref()?.ratio
-}
-
-fn axis(run: &Evaluation, layout: &Layout) -> Scale {
+fn axis(run: &Evaluation, layout: &PlotLayout) -> Scale {
     let judged = run.rows.iter().flat_map(|row| row.cells.iter().zip(&run.strategies));
-    let ratios = judged.filter(|(_, strategy)| !strategy.is_repeat).filter_map(|(cell, _)| ratio_of(cell));
+    let ratios = judged.filter(|(_, strategy)| !strategy.is_repeat).filter_map(|(cell, _)| cell.ratio());
     let ends = ratios.flat_map(|ratio| {
         let interval = ratio.interval.map_or([ratio.mean; 2], |interval| [interval.low, interval.high]);
         // A very wide interval must not squeeze the others.
@@ -98,15 +92,10 @@ fn axis(run: &Evaluation, layout: &Layout) -> Scale {
     Scale::log(ends.chain([0.8, 1.25]), layout.axis.0, layout.axis.1)
 }
 
-/// The interval of a ratio as text.
-fn interval_text(ratio: &Ratio) -> Option<String> {
-    ratio.interval.map(|bounds| interval(bounds.low, bounds.high))
-}
-
 struct Plot<'p> {
     run: &'p Evaluation,
     series: &'p [Series],
-    layout: &'p Layout,
+    layout: &'p PlotLayout,
     axis: Scale,
 }
 
@@ -120,37 +109,27 @@ impl Plot<'_> {
         }
         self.frame(&mut svg, top - GAP);
         svg.append(&rows);
-        let baseline = self.series.first().map_or("the baseline", |series| &series.name);
-        let intervals = if self.has_intervals() { ", with 95 % intervals" } else { "" };
+        let intervals = if self.run.has_intervals() { ", with 95 % intervals" } else { "" };
         Chart {
             id: layout.id.into(),
             description: format!(
-                "Mean {} times divided by those of {baseline}, per operation and strategy{intervals}, on a logarithmic axis; \
-                 left of 1 is faster.",
-                self.run.times()
+                "Mean {} times divided by those of {}, per operation and strategy{intervals}, on a logarithmic axis; left of \
+                 1 is faster.",
+                self.run.times(),
+                self.run.baseline()
             ),
             size: (layout.width, top),
             body: svg,
         }
     }
 
-    fn has_intervals(&self) -> bool {
-        let has_interval = |cell: &Measured| ratio_of(cell).is_some_and(|ratio| ratio.interval.is_some());
-        self.run.rows.iter().flat_map(|row| &row.cells).any(has_interval)
-    }
-
     fn frame(&self, svg: &mut Svg, bottom: f64) {
         let (from, to) = self.layout.axis;
-        let baseline = self.series.first().map_or("", |series| &series.name);
-        svg.text("note", (from, 14.0), &format!("← less time than {}", cut(baseline, 22)));
+        svg.text("note", (from, 14.0), &format!("← less time than {}", cut(self.run.baseline(), 22)));
         svg.text("note e", (to, 14.0), "more time →");
         if !self.layout.is_stacked {
-            let (end, words) = if self.has_intervals() {
-                (self.layout.width - 8.0, "ratio, 95 % CI")
-            } else {
-                (self.layout.width - 126.0, "ratio")
-            };
-            svg.text("note e", (end, 14.0), words);
+            let (margin, words) = if self.run.has_intervals() { (8.0, "ratio, 95 % CI") } else { (126.0, "ratio") };
+            svg.text("note e", (self.layout.width - margin, 14.0), words);
         }
         for tick in self.axis.ticks(self.layout.ticks) {
             let x = self.axis.at(tick);
@@ -166,11 +145,8 @@ impl Plot<'_> {
     /// Draws an operation; returns its lower end.
     fn row(&self, back: &mut Svg, svg: &mut Svg, row: &OperationResults, top: f64) -> f64 {
         let layout = self.layout;
-        let shown = || {
-            let cells = self.series.iter().zip(&self.run.strategies).zip(&row.cells).skip(1);
-            cells.filter(|((_, strategy), _)| !strategy.is_repeat)
-        };
-        let name = super::title(row);
+        let shown = || self.series.iter().skip(1).filter(|series| !series.is_repeat());
+        let name = row.label();
         let share = row.share.map_or(String::new(), |share| format!("{} of calls", percent(share)));
         let first = if layout.is_stacked { top + 18.0 } else { top };
         let bottom = first + layout.step * shown().count() as f64;
@@ -190,40 +166,33 @@ impl Plot<'_> {
             }
         });
         if layout.is_stacked {
-            svg.text("head", (8.0, top + 12.0), &cut(&name, 30));
+            svg.text("head", (8.0, top + 12.0), &cut(name, 30));
             svg.text("note halo e", (layout.width - 8.0, top + 12.0), &share);
         } else {
-            svg.text("head", (8.0, first + layout.words), &cut(&name, 18));
+            svg.text("head", (8.0, first + layout.words), &cut(name, 18));
             if shown().count() > 1 {
                 svg.text("note", (8.0, first + layout.words + 16.0), &share);
             }
         }
-        for (place, ((series, strategy), cell)) in shown().enumerate() {
-            let top = first + layout.step * place as f64;
-            let name = if strategy.is_unsafe { format!("{} (unsafe)", series.name) } else { series.name.clone() };
-            self.strategy(svg, (series, &name), row, cell, top);
+        for (place, series) in shown().enumerate() {
+            self.strategy(svg, series, row, first + layout.step * place as f64);
         }
         bottom
     }
 
-    fn strategy(
-        &self,
-        svg: &mut Svg,
-        (series, name): (&Series, &str),
-        row: &OperationResults,
-        cell: &Measured,
-        top: f64,
-    ) {
-        let layout = self.layout;
+    fn strategy(&self, svg: &mut Svg, series: &Series, row: &OperationResults, top: f64) {
+        let (layout, cell) = (self.layout, &row.cells[series.place]);
+        let role = if self.run.strategies[series.place].is_unsafe { " (unsafe)" } else { "" };
+        let name = format!("{}{role}", series.name);
         let difference = self.run.difference(cell);
-        let Some(ratio) = ratio_of(cell) else {
+        let Some(ratio) = cell.ratio() else {
             svg.group(&series.class(), "", |svg| {
-                svg.text("label", (layout.name, top + layout.words), &cut(name, layout.letters()));
+                svg.text("label", (layout.name, top + layout.words), &cut(&name, layout.letters()));
                 svg.text("note e", (layout.width - 8.0, top + layout.words), NOTHING);
             });
             return;
         };
-        let interval = interval_text(&ratio);
+        let interval = ratio.interval.map(|bounds| interval(bounds.low, bounds.high));
         let said = match difference {
             Some(Verdict::Faster) => ": faster",
             Some(_) => ": slower",
@@ -233,14 +202,13 @@ impl Plot<'_> {
         let title = format!("{name}, {}: × {mean}{words}{said}", row.name);
         svg.group(&format!("mark {}", series.class()), &title, |svg| {
             let y = top + layout.line;
-            svg.text("label halo", (layout.name, top + layout.words), &cut(name, layout.letters()));
+            svg.text("label halo", (layout.name, top + layout.words), &cut(&name, layout.letters()));
             series.marker(svg, "dot", (layout.name - 12.0, top + layout.words - 4.0), 4.0);
-            let point: Point = (self.axis.at(ratio.mean), y);
+            let point = (self.axis.at(ratio.mean), y);
             if let Some(interval) = ratio.interval {
                 let (low, high) = (self.axis.at(interval.low), self.axis.at(interval.high));
                 svg.line("interval", (low, y), (high, y));
-                svg.line("interval", (low, y - 4.0), (low, y + 4.0));
-                svg.line("interval", (high, y - 4.0), (high, y + 4.0));
+                [low, high].iter().for_each(|x| svg.line("interval", (*x, y - 4.0), (*x, y + 4.0)));
             }
             series.marker(svg, if difference.is_some() { "dot" } else { "hollow" }, point, 5.0);
             let (end, base) = (layout.width - 8.0, top + layout.words);

@@ -1,20 +1,15 @@
 //! What a call of the mix takes: the mean as a bar, the 99th percentile as a line beyond it.
 
-use crate::record::Metric;
-use crate::report::document::chart::scale::Scale;
-use crate::report::document::chart::series::Series;
-use crate::report::document::chart::svg::Svg;
-use crate::report::document::chart::{Chart, cut};
+use crate::record::{Metric, Part};
+use crate::report::document::chart::{Chart, Series, cut, scale::Scale, svg::Svg};
 use crate::report::document::format::{three, time};
-use crate::report::run::evaluation::Evaluation;
+use crate::report::run::PartEvaluations;
 
-const WIDTH: f64 = 560.0;
-const ROW: f64 = 46.0;
-const BAR: f64 = 20.0;
-const TOP: f64 = 26.0;
+use super::budget::{BAR, ROW, TOP, WIDTH};
 
 /// Draws the chart of a part that ran the mix; `None` where it has no times.
-pub fn mix_times(run: &Evaluation, throughput: &[Option<f64>], series: &[Series]) -> Option<Chart> {
+pub fn mix_times(parts: &PartEvaluations, series: &[Series]) -> Option<Chart> {
+    let (run, saturation) = (parts.main(), parts.get(Part::Saturation));
     let mix = run.rows.iter().find(|row| row.is_mix)?;
     let p99 = run.comparisons().find(|one| one.metric == Metric::P99);
     let tail = |place: usize| p99?.arms().get(place)?.series.value;
@@ -35,7 +30,7 @@ pub fn mix_times(run: &Evaluation, throughput: &[Option<f64>], series: &[Series]
         let top = TOP + ROW * row as f64;
         let ratio = if *mean > best { format!(", ×{} of the best", three(mean / best)) } else { String::new() };
         let p99 = tail(one.place).map_or_else(String::new, |tail| format!(", p99 {}", time(tail)));
-        let rate = throughput.get(one.place).copied().flatten();
+        let rate = saturation.and_then(|run| run.strategies.get(one.place)?.calls_per_second);
         let rate = rate.map_or_else(String::new, |rate| format!(", at most {} calls/s", three(rate)));
         let text = format!("mean {}{ratio}{p99}", time(*mean));
         svg.group(&format!("mark {}", one.class()), &format!("{}: {text}{rate}", one.name), |svg| {

@@ -10,9 +10,10 @@ pub(crate) mod throughput;
 
 use std::sync::Arc;
 
+use crate::record::Part;
 use crate::report::document::chart::{Charts, Gallery, Layout, Series, gallery};
 
-use super::evaluation::{Evaluation, OperationResults};
+use super::{Evaluation, PartEvaluations};
 
 type Drawing = fn(&Evaluation, &[Series]) -> Vec<Gallery>;
 
@@ -27,43 +28,12 @@ pub(crate) fn charts(run: &Arc<Evaluation>, drawing: Drawing, file: &'static str
     Charts::of(series, move |series| drawing(&run, series), file).in_columns(columns)
 }
 
-/// The CPU budget of the mix, and what its calls take.
-pub(crate) fn decision(
-    own: Option<&Evaluation>,
-    mix: &Evaluation,
-    rates: &[Option<f64>],
-    series: &[Series],
-) -> Vec<Gallery> {
-    let budget = own.and_then(|own| budget::budget(own.costs.budgets.as_ref()?, series));
-    gallery(Layout::Two, budget.into_iter().chain(mix_times::mix_times(mix, rates, series)).collect())
-}
-
-/// The forest plot.
-pub(crate) fn forest(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Whole, forest::forest(run, series).into_iter().flatten().collect())
-}
-
-/// Latency by percentile.
-pub(crate) fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Two, percentiles::percentiles(run, series))
-}
-
-/// Throughput and latency over time.
-pub(crate) fn throughput(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Two, throughput::throughput(run, series))
-}
-
-/// The size of collections.
-pub(crate) fn sizes(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Small, sizes::sizes(run, series))
-}
-
-/// The cost of a call of the mix.
-pub(crate) fn mix_cost(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
-    gallery(Layout::Small, cost::mix(run, series))
-}
-
-/// The title of an operation's chart.
-pub(crate) fn title(row: &OperationResults) -> String {
-    row.label().to_owned()
+/// The CPU budget of the mix, and what its calls take; `None` without a complete round.
+pub(crate) fn decision(parts: &Arc<PartEvaluations>) -> Option<Charts> {
+    let all = Arc::clone(parts);
+    let draw = move |series: &[Series]| {
+        let budget = all.record(Part::Own).and_then(|own| budget::budget(own, series));
+        gallery(Layout::Two, budget.into_iter().chain(mix_times::mix_times(&all, series)).collect())
+    };
+    (parts.main().rounds > 0).then(|| Charts::of(series(parts.main()), draw, "decision.svg"))
 }

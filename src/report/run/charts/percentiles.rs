@@ -1,11 +1,10 @@
 //! Latency by percentile, a chart per operation. As in HdrHistogram plots, every further nine has the same width.
 
-use crate::report::document::chart::Chart;
-use crate::report::document::chart::axis::Axis;
-use crate::report::document::chart::lines::{Line, Lines};
-use crate::report::document::chart::series::Series;
-use crate::report::document::format::{counted, short, time};
-use crate::report::run::evaluation::{Evaluation, Measured, OperationResults};
+use crate::report::document::chart::{
+    COLUMNS, Gallery, Layout, Series, axis::Axis, gallery, lines::Line, lines::Lines,
+};
+use crate::report::document::format::{capitalised, counted, short, time};
+use crate::report::run::{Evaluation, Measured, OperationResults};
 
 /// The percentiles with a label and a marker: share and label.
 const NAMED: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p999"), (0.9999, "p9999")];
@@ -14,13 +13,9 @@ const NAMED: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.9
 const POINTS: u32 = 10;
 
 /// Draws a chart of the mix and one per operation.
-pub fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Chart> {
+pub fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
     let charts = run.mix_first().enumerate().filter_map(|(place, row)| chart(run, series, place, row));
-    Lines::draw_rows(&charts.collect::<Vec<_>>(), crate::report::document::chart::COLUMNS)
-}
-
-fn text(value: f64) -> String {
-    short(&time(value))
+    gallery(Layout::Two, Lines::draw_rows(&charts.collect::<Vec<_>>(), COLUMNS))
 }
 
 /// The position of a percentile on the axis in nines: 0 for 0 %, 1 for 90 %, 2 for 99 %.
@@ -39,12 +34,12 @@ fn chart<'c>(run: &Evaluation, series: &'c [Series], place: usize, row: &Operati
     let calls: u64 = row.cells.iter().map(|cell| cell.distribution.calls()).sum();
     Some(Lines {
         id: format!("percentiles-{place}"),
-        title: super::title(row),
+        title: row.label().to_owned(),
         remark: counted(calls, "call"),
-        description: format!("{} times of {} by percentile, a line per strategy.", run.times_capital(), row.name),
+        description: format!("{} times of {} by percentile, a line per strategy.", capitalised(run.times()), row.name),
         axis: Axis::up_to(width, "percentile", &format!("percentile of the {} times", run.times()), ticks.collect()),
         is_log: true,
-        unit: &text,
+        unit: &|value| short(&time(value)),
         lines,
     })
 }

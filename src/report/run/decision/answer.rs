@@ -2,7 +2,7 @@
 
 use crate::record::{Metric, Part};
 use crate::report::document::format::{listed, marked, percent};
-use crate::report::run::parts::PartEvaluations;
+use crate::report::run::PartEvaluations;
 use crate::results::{BeatenRecord, PublishedAnswer, PublishedMetric};
 use crate::stats::{
     Answer, ArmComparison, Beaten, Comparison, MINIMUM_ROUNDS, MixRanking, Quantity, Reason, Role, least_effect,
@@ -96,10 +96,8 @@ impl<'r> Judged<'r> {
 
     /// The strategies that the answer names as worse.
     fn named_losers(&self) -> Vec<Beaten> {
-        let published = self.published();
-        let named = phrase::named_losers(&published.beaten, self.name(self.answer.decided.ranking.baseline));
-        let is_named = |one: &Beaten| named.iter().any(|named| named.strategy == self.name(one.strategy));
-        self.answer.beaten().into_iter().filter(is_named).collect()
+        let baseline = self.answer.decided.ranking.baseline;
+        phrase::named_losers(&self.answer.beaten(), |one| one.strategy == baseline).into_iter().copied().collect()
     }
 
     /// How sure the answer is: rounds ahead, intervals, and the baseline measured twice.
@@ -118,12 +116,8 @@ impl<'r> Judged<'r> {
         let texts: Vec<String> = ahead(&answer.decided, &losers).into_iter().chain(not_told_apart).collect();
         let text = if texts.is_empty() { self.sensitivity() } else { texts.join(", ") };
         let mut sentences = vec![format!("{}: {text}", self.subject(&answer.decided))];
-        sentences.extend(
-            answer
-                .tie_break
-                .iter()
-                .filter_map(|by| Some(format!("{}: {}", self.subject(by), ahead(by, &answer.beaten())?))),
-        );
+        let settled = |by: &MixRanking| Some(format!("{}: {}", self.subject(by), ahead(by, &answer.beaten())?));
+        sentences.extend(answer.tie_break.as_ref().and_then(settled));
         sentences.extend(self.twice());
         sentences.extend(answer.undecided.iter().map(|by| {
             let shown = least_effect(by.ranking.best_against.iter());
@@ -144,9 +138,8 @@ impl<'r> Judged<'r> {
 
     /// In how many rounds the best strategy was ahead of another one; the first of a list in full.
     fn ahead_of(&self, other: &Beaten, is_first: bool) -> String {
-        let best = self.answer.best();
-        let (ahead, rounds) =
-            self.question(self.by(other)).map_or((0, 0), |question| rounds_ahead(question, best, other.strategy));
+        let question = self.question(self.by(other));
+        let (ahead, rounds) = question.map_or((0, 0), |one| rounds_ahead(one, self.answer.best(), other.strategy));
         let (ahead_of, of, level) = if is_first { ("ahead of", " rounds", "95 % CI ") } else { ("of", "", "") };
         let interval = phrase::factor_interval(&other.ratio);
         let interval = interval.map_or_else(String::new, |interval| format!(" ({level}{interval})"));

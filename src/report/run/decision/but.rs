@@ -2,6 +2,7 @@
 
 use crate::record::{Metric, Part};
 use crate::report::document::format::{bytes, counted, marked, percent, time};
+use crate::results::RunRecord;
 use crate::stats::{self, CollectionGrowth, Comparison, Quantity, Verdict};
 
 use super::answer::Judged;
@@ -40,7 +41,9 @@ fn anomalies(judged: &Judged) -> Vec<String> {
 /// The operations that are shown to be slower by themselves with the best strategy than with another; without a winner, with
 /// one of the best strategies than with another. The largest go first.
 fn operations(judged: &Judged) -> Vec<String> {
-    let Some(own) = judged.parts.get(Part::Own) else { return Vec::new() };
+    let Some((own, record)) = judged.parts.get(Part::Own).zip(judged.parts.record(Part::Own)) else {
+        return Vec::new();
+    };
     let candidates = judged.answer.leading();
     let others: Vec<usize> = match judged.answer.winner() {
         Some(_) => judged.judged(),
@@ -58,34 +61,27 @@ fn operations(judged: &Judged) -> Vec<String> {
     lost.sort_by(|(.., a_share, a), (.., b_share, b)| (b_share * size(b)).total_cmp(&(a_share * size(a))));
     let text = |(operation, name, share, one): &(usize, &String, f64, Comparison)| {
         let what = format!("{} alone ({} of calls)", marked(name), percent(*share));
-        let than = judged.marked(one.against);
-        let with = if judged.answer.winner().is_some() {
-            String::new()
-        } else {
-            format!(" with {}", judged.marked(one.strategy))
-        };
+        let (with, than) = (with(judged, one.strategy), judged.marked(one.against));
         // How many times as long as nothing says nothing.
-        if let Some(took) =
-            own_time(judged, one.strategy, *operation).filter(|_| is_free(judged, one.against, *operation))
-        {
-            return format!("{what} costs {}{with}, and nothing with {than}", time(took));
+        match stats::own_time(record, one.strategy, *operation).filter(|_| is_free(record, one.against, *operation)) {
+            Some(took) => format!("{what} costs {}{with}, and nothing with {than}", time(took)),
+            None => {
+                let times = one.ratio.map(|ratio| factor(ratio.mean, Quantity::Time)).unwrap_or_default();
+                format!("{what} is {times}{with} than with {than}")
+            }
         }
-        let times = one.ratio.map(|ratio| factor(ratio.mean, Quantity::Time)).unwrap_or_default();
-        format!("{what} is {times}{with} than with {than}")
     };
     lost.iter().take(OPERATIONS).map(text).collect()
 }
 
-/// The own time of an operation in nanoseconds.
-fn own_time(judged: &Judged, strategy: usize, operation: usize) -> Option<f64> {
-    stats::own_time(judged.parts.record(Part::Own)?, strategy, operation)
+/// The strategy that a sentence is about, where that is not the winner.
+fn with(judged: &Judged, strategy: usize) -> String {
+    if judged.answer.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(strategy)) }
 }
 
 /// Whether an operation sends no command, because the strategy needs none for it.
-fn is_free(judged: &Judged, strategy: usize, operation: usize) -> bool {
-    let Some(own) = judged.parts.record(Part::Own) else { return false };
-    let calls = stats::cells(own, strategy).filter_map(|cell| cell.operations.get(operation));
-    stats::outcome_totals(calls).round_trips_per_call() == Some(0.0)
+fn is_free(own: &RunRecord, strategy: usize, operation: usize) -> bool {
+    stats::outcome_totals(stats::operations(own, strategy, operation)).round_trips_per_call() == Some(0.0)
 }
 
 fn size(comparison: &Comparison) -> f64 {
@@ -149,10 +145,8 @@ fn prices(judged: &Judged) -> Vec<String> {
         let known = |places: Vec<usize>| places.into_iter().filter_map(|place| Some((place, of(place)?)));
         let (dearest, most) = known(judged.answer.leading()).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let (cheapest, least) = known(judged.judged()).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let with =
-            if judged.answer.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(dearest)) };
         let is_high = least > 0.0 && most >= PRICE * least;
-        let name = judged.marked(cheapest);
+        let (with, name) = (with(judged, dearest), judged.marked(cheapest));
         is_high.then(|| format!("{what} {}{unit}{with} instead of {} with {name}", bytes(most), bytes(least)))
     };
     prices.iter().filter_map(price).collect()
@@ -160,14 +154,14 @@ fn prices(judged: &Judged) -> Vec<String> {
 
 /// How long others see half-finished calls of the best strategy.
 fn inconsistency(judged: &Judged) -> Vec<String> {
-    let best = judged.name(judged.answer.best());
-    let costs = &judged.parts.main().costs;
-    let windows = costs.inconsistency.iter().filter(|one| one.strategy == best);
-    let windows = windows.filter_map(|one| Some((one.times[1].or(one.times[0])?, one)));
-    let longest = windows.max_by_key(|(time, _)| *time);
-    let text = longest.map(|(nanoseconds, one)| {
-        let which = if one.times[1].is_some() { "p99" } else { "median" };
-        format!("for {} ({which}), others can see a half-finished {}", time(nanoseconds as f64), marked(&one.operation))
+    let windows = judged.parts.main().costs.inconsistency.iter();
+    let windows = windows.filter(|one| one.strategy == judged.answer.best());
+    let windows = windows.filter_map(|one| {
+        let quantile = |share: f64, name: &'static str| Some((one.found.quantile(share)?, name, &one.name));
+        quantile(0.99, "p99").or_else(|| quantile(0.5, "median"))
+    });
+    let text = windows.max_by_key(|(time, ..)| *time).map(|(nanoseconds, which, operation)| {
+        format!("for {} ({which}), others can see a half-finished {}", time(nanoseconds as f64), marked(operation))
     });
     text.into_iter().collect()
 }

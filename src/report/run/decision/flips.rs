@@ -1,9 +1,8 @@
 //! Where the answer flips: the mixes, the shares of an operation and the networks in which another strategy is faster.
 
-use crate::record::Part;
 use crate::report::document::format::marked;
-use crate::report::run::parts::PartEvaluations;
-use crate::results::RunRecord;
+use crate::report::run::PartEvaluations;
+use crate::results::{Part, RunRecord};
 use crate::stats::{self, MixEstimate, Prediction, ShareFlip};
 
 use super::answer::Judged;
@@ -27,8 +26,7 @@ pub(crate) fn flips(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     let mut found: Vec<String> = fragile.into_iter().map(share).collect();
     found.extend(other_mixes(judged, others));
     found.extend(far.into_iter().map(share));
-    let network = |(other, longer)| phrase::network_flip(&judged.marked(other), longer);
-    found.extend(networks(judged).into_iter().map(network));
+    found.extend(networks(judged));
 
     // What is not found is said where nothing else answers the question.
     match shares {
@@ -43,10 +41,7 @@ pub(crate) fn flips(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
 fn other_mixes(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     let flipped = |other: &RunRecord| {
         let parts = PartEvaluations::new(other);
-        if parts.main().no_verdict.is_some() {
-            return None;
-        }
-        let there = Judged::of(&parts)?;
+        let there = Judged::of(&parts).filter(|_| parts.main().no_verdict.is_none())?;
         let here = judged.name(judged.answer.best());
         let beaten = there.answer.beaten().into_iter().find(|one| there.name(one.strategy) == here)?;
         let (mix, best) = (marked(&other.mix.name), there.marked(there.answer.best()));
@@ -55,8 +50,8 @@ fn other_mixes(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     others.iter().filter_map(flipped).collect()
 }
 
-/// The strategies with fewer round trips, and the time by which every round trip must be longer for them to be faster.
-fn networks(judged: &Judged) -> Vec<(usize, f64)> {
+/// By which time every round trip must be longer for strategies with fewer round trips to be faster.
+fn networks(judged: &Judged) -> Vec<String> {
     let (answer, best) = (&judged.answer, judged.answer.best());
     let Some(mix) = judged.parts.record(answer.decided.part) else { return Vec::new() };
     let trips = |strategy: usize| {
@@ -65,7 +60,8 @@ fn networks(judged: &Judged) -> Vec<(usize, f64)> {
     };
     let flip = |other: usize| {
         let has_fewer = trips(other)? < trips(best)?;
-        stats::network_flip(mix, best, other).filter(|_| has_fewer).map(|flip| (other, flip))
+        let longer = stats::network_flip(mix, best, other).filter(|_| has_fewer)?;
+        Some(phrase::network_flip(&judged.marked(other), longer))
     };
     answer.beaten().into_iter().filter_map(|one| flip(one.strategy)).collect()
 }

@@ -13,31 +13,24 @@ use crate::report::document::decision::Decision;
 use crate::results::RunRecord;
 
 use super::parts::PartEvaluations;
-use super::verdict_text::no_verdict;
 pub(crate) use answer::Judged;
 
 /// The decision of a run. `others` are runs of other mixes.
 pub(crate) fn decision(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Decision {
     let scale = scale::scale(record, parts);
-    let none = |answer: String| Decision {
-        scale: scale.clone(),
-        pieces: [answer.clone(), String::new(), String::new()],
-        answer,
-        winner: None,
-        sure: None,
-        why: None,
-        flips: Vec::new(),
-        but: Vec::new(),
+    let none = |scale: String, answer: &str| {
+        let pieces = [answer.to_owned(), String::new(), String::new()];
+        Decision { scale, pieces, answer: answer.to_owned(), ..Decision::default() }
     };
-    if let Some(reason) = parts.main().no_verdict {
-        return none(no_verdict(reason, parts.main()));
+    if let Some(text) = &parts.main().no_verdict {
+        return none(scale, text);
     }
     let Some(judged) = Judged::of(parts) else {
-        return none("No verdict about the mix: only own costs were measured.".into());
+        return none(scale, "No verdict about the mix: only own costs were measured.");
     };
     let pieces = judged.answer();
     Decision {
-        scale: scale.clone(),
+        scale,
         answer: pieces.concat(),
         winner: judged.answer.winner().map(|place| judged.name(place).to_owned()),
         pieces,

@@ -28,10 +28,7 @@ pub fn factor(ratio: f64, quantity: Quantity) -> String {
 
 /// The same with a verb: `is 1.2x faster`, `makes 1.2x more calls/s`.
 pub fn is_factor(ratio: f64, quantity: Quantity) -> String {
-    let verb = match quantity {
-        Quantity::Time => "is",
-        Quantity::Throughput => "makes",
-    };
+    let verb = if quantity == Quantity::Time { "is" } else { "makes" };
     format!("{verb} {}", factor(ratio, quantity))
 }
 
@@ -66,17 +63,15 @@ fn short_list(names: &[String]) -> String {
 
 /// The answer in pieces: before the name of the winner, the name, and after it. Without a winner all of it is in the first.
 pub fn answer(found: &PublishedAnswer, baseline: &str) -> [String; 3] {
-    let losers = |beaten: &[&BeatenRecord]| {
-        let texts = beaten.iter().map(|one| format!("{} than {}", factor(one.ratio, quantity(one)), one.strategy));
-        texts.collect::<Vec<_>>().join(", ")
-    };
     if let Some(winner) = &found.winner {
-        let mut named = named_losers(&found.beaten, baseline);
+        let mut named = named_losers(&found.beaten, |one| one.strategy == baseline);
         // One number in a sentence: that of the nearest, which decides. Others are in how sure it is.
         let nearest = found.beaten.first().map(|one| one.metric);
         named.retain(|one| Some(one.metric) == nearest);
+        let losers = named.iter().map(|one| format!("{} than {}", factor(one.ratio, quantity(one)), one.strategy));
+        let losers = losers.collect::<Vec<_>>().join(", ");
         let fragile = if found.fragile { " (fragile)" } else { "" };
-        return ["Choose ".to_owned(), winner.clone(), format!("{fragile}: {}.", losers(&named))];
+        return ["Choose ".to_owned(), winner.clone(), format!("{fragile}: {losers}.")];
     }
     let tie = tie(&found.leading, found.least_effect);
     let best = found.leading.first().map_or("", String::as_str);
@@ -94,12 +89,12 @@ pub fn answer(found: &PublishedAnswer, baseline: &str) -> [String; 3] {
 
 /// The losers that an answer names: the baseline and the runner-up; where these are one, or the baseline wins, the runner-up
 /// and the last.
-pub fn named_losers<'b>(beaten: &'b [BeatenRecord], baseline: &str) -> Vec<&'b BeatenRecord> {
-    let of_baseline = beaten.iter().find(|one| one.strategy == baseline);
+pub fn named_losers<B: PartialEq>(beaten: &[B], is_baseline: impl Fn(&&B) -> bool) -> Vec<&B> {
+    let of_baseline = beaten.iter().find(is_baseline);
     let (first, last) = (beaten.first(), beaten.last());
     let is_apart = of_baseline.is_some() && of_baseline != first;
     let named = if is_apart { [of_baseline, first] } else { [first, last] };
-    let mut named: Vec<&BeatenRecord> = named.into_iter().flatten().collect();
+    let mut named: Vec<&B> = named.into_iter().flatten().collect();
     named.dedup();
     named
 }

@@ -1,9 +1,8 @@
 //! How large the measurement was, in a line.
 
-use crate::record::Part;
 use crate::report::document::format::{bytes, count, counted, percent, plain};
-use crate::report::run::parts::PartEvaluations;
-use crate::results::RunRecord;
+use crate::report::run::PartEvaluations;
+use crate::results::{Part, RunRecord};
 use crate::stats::CollectionGrowth;
 
 /// Documents and bytes of the largest strategy, the load, and the server.

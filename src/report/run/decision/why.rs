@@ -16,16 +16,21 @@ pub(crate) fn why(judged: &Judged) -> Option<String> {
         return Some("Not known: this run did not measure own costs (--only).".into());
     };
     let mix = judged.parts.record(loser.part)?;
-    let measured = match loser.quantity {
-        Quantity::Time => loser.ratio.mean.recip(),
-        Quantity::Throughput => loser.ratio.mean,
-    };
+    let ratio = loser.ratio.mean;
+    let measured = if loser.quantity == Quantity::Time { ratio.recip() } else { ratio };
     let (slower, faster) = (judged.marked(loser.strategy), judged.marked(judged.answer.best()));
     let text =
         Text { operations: &own.operations, slower, faster, at: judged.load(loser.part), busy: load(judged, &loser) };
     Some(match cause(own, mix, loser.strategy, judged.answer.best(), measured) {
-        Some(Cause::Cpu(gap)) => text.cpu(&gap),
-        Some(Cause::OwnTime(gap)) => text.own_time(&gap),
+        Some(Cause::Cpu(gap)) => {
+            let own = |one: &CostGapOperation| one.costs.map(|cost| time(cost * 1e3));
+            let text = text.gap(&gap, "server CPU time", own, "CPU time by itself");
+            format!("{text}. Over the whole mix: {} the CPU time.", times(gap.times))
+        }
+        Some(Cause::OwnTime(gap)) => {
+            let text = text.gap(&gap, "time", |one| one.costs.map(time), "by itself");
+            format!("{text}. Over the whole mix: {} the time; it is not CPU, so waiting or transfer.", times(gap.times))
+        }
         Some(Cause::Waiting(waiting)) => text.waiting(&waiting),
         None => {
             "Not known: neither the own costs of the operations nor waiting in the mix predict this difference.".into()
@@ -57,24 +62,7 @@ struct Text<'r> {
 
 impl Text<'_> {
     /// `by_author is 5 % of the calls and 42 % of embedded's CPU time`.
-    fn cpu(&self, gap: &CostGap) -> String {
-        let own = |one: &CostGapOperation| one.costs.map(|cost| time(cost * 1e3));
-        let text = self.gap(gap, "server CPU time", own, "CPU time by itself");
-        format!("{text}. Over the whole mix: {} the CPU time.", times(gap.times))
-    }
-
-    fn own_time(&self, gap: &CostGap) -> String {
-        let text = self.gap(gap, "time", |one| one.costs.map(time), "by itself");
-        format!("{text}. Over the whole mix: {} the time; it is not CPU, so waiting or transfer.", times(gap.times))
-    }
-
-    fn gap(
-        &self,
-        gap: &CostGap,
-        unit: &str,
-        own: impl Fn(&CostGapOperation) -> [String; 2],
-        by_itself: &str,
-    ) -> String {
+    fn gap(&self, gap: &CostGap, unit: &str, own: fn(&CostGapOperation) -> [String; 2], by_itself: &str) -> String {
         let (slower, faster) = (&self.slower, &self.faster);
         let names: Vec<String> = gap.operations.iter().map(|one| marked(&self.operations[one.operation])).collect();
         let verb = if names.len() == 1 { "is" } else { "are" };
@@ -98,16 +86,13 @@ impl Text<'_> {
     fn waiting(&self, waiting: &Waiting) -> String {
         let (slower, faster) = (&self.slower, &self.faster);
         let [slow, fast] = waiting.stretch.map(three);
-        let busy = self.busy.filter(|load| *load >= BUSY);
-        let what = match busy {
+        let evidence = evidence(&waiting.evidence, PIECES);
+        let what = match self.busy.filter(|load| *load >= BUSY) {
             Some(load) => {
-                let evidence = evidence(&waiting.evidence, PIECES);
                 format!(": the common rate is {} of its calls/s at saturation, so calls queue{evidence}", percent(load))
             }
-            None if waiting.evidence.is_empty() => {
-                "; calls queue behind each other, and no counter says for what".to_owned()
-            }
-            None => format!("; calls queue behind each other{}", evidence(&waiting.evidence, PIECES)),
+            None if evidence.is_empty() => "; calls queue behind each other, and no counter says for what".to_owned(),
+            None => format!("; calls queue behind each other{evidence}"),
         };
         format!(
             "{} calls of {slower} take {slow} times as long as alone, those of {faster} {fast} times{what}.",
@@ -125,7 +110,7 @@ fn times(times: f64) -> String {
 fn evidence(all: &[Evidence], most: usize) -> String {
     let piece = |one: &Evidence| {
         let (label, [slow, fast]) = match Counter::named(one.counter) {
-            Some(counter) => (counter.label, one.per_call.map(|value| counter.text(value))),
+            Some(counter) => (counter.label, one.per_call.map(|value| counter.unit.text(value))),
             None if one.counter == "round_trips" => ("round trips", one.per_call.map(three)),
             None => (one.counter, one.per_call.map(three)),
         };

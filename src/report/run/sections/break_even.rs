@@ -1,9 +1,7 @@
 //! Reads per write from which a strategy pays that reads faster and writes slower.
 
-use crate::report::document::cell::Cell;
 use crate::report::document::format::{interval, plain, three, time};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table};
 use crate::results::RunRecord;
 use crate::stats::{self, BreakEven};
 
@@ -25,8 +23,7 @@ pub(crate) fn section(own: &RunRecord) -> Option<Section> {
             |one| one.0.reads,
         ),
         Measure::text("ci", "95 % CI", "Its confidence interval.", |one: &NamedTrade| {
-            let (low, high) = one.0.interval;
-            Cell::text(interval(low, high))
+            interval(one.0.interval.0, one.0.interval.1)
         })
         .only(Forms::READ),
         Measure::data("low", "The lower bound of its 95 % CI.", |one| one.0.interval.0),

@@ -1,19 +1,16 @@
 //! The claims of the scenario and their results.
 
-use crate::record::Metric;
-use crate::report::document::cell::{Cell, Link, Tone};
-use crate::report::document::format::{bytes, count, counted, interval, percent, plain, three, time};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::report::run::decision::phrase;
-use crate::report::run::evaluation::OperationResults;
-use crate::report::run::parts::PartEvaluations;
+use crate::record::{Metric, Unit};
+use crate::report::document::format::{bytes, counted, interval, percent, plain, three, time};
+use crate::report::document::{Cell, Column, Forms, Link, Measure, Row, Section, Table, Tone};
+use crate::report::run::{OperationResults, PartEvaluations, decision::phrase};
 use crate::results::{
     ClaimName, ClaimOutcome, ClaimRecord, ClaimResult, ClaimsRecord, DecidedClaimRecord, Part, Reason, Relation,
     RunRecord, Than,
 };
 use crate::stats;
 
+use super::method::bare;
 use super::{cost_id, sizes_id, strategy_id, times_id};
 
 /// How claims are decided, for below the table.
@@ -48,47 +45,53 @@ pub(crate) fn claims(record: &RunRecord) -> Vec<ClaimView<'_>> {
     record.claims.iter().zip(results).map(|(claim, result)| ClaimView::new(claim, result, &name)).collect()
 }
 
-/// The same with links to the rows that decide them.
-pub(super) fn linked<'r>(record: &'r RunRecord, parts: &PartEvaluations) -> Vec<ClaimView<'r>> {
-    let linked = |view: ClaimView<'r>| ClaimView { link: row_of(parts, view.claim).map(Link::Row), ..view };
-    claims(record).into_iter().map(linked).collect()
-}
-
 /// A claim after the runs for those of its scenario.
 pub(crate) fn decided<'r>(record: &'r ClaimsRecord, decided: &'r DecidedClaimRecord) -> ClaimView<'r> {
     let run = record.run(decided);
     ClaimView::new(&decided.claim, decided.result, &|place| Some(run?.strategies.get(place)?.as_str()))
 }
 
-/// The result of each claim: those that a run can refute, and those by design.
-pub(crate) fn sections(claims: &[ClaimView]) -> [Option<Section>; 2] {
+/// The result of each claim, with links to the rows that decide them: those that a run can refute, and those by design.
+pub(super) fn sections(record: &RunRecord, parts: &PartEvaluations) -> [Option<Section>; 2] {
+    let all = claims(record).into_iter();
+    let claims: Vec<ClaimView> =
+        all.map(|view| ClaimView { link: row_of(parts, view.claim).map(Link::Row), ..view }).collect();
     let mut measures = measures();
     measures.extend([
         Measure::text("measure", "decided by", "What decides it.", |one: &&ClaimView| {
-            Cell::text(measure(one.claim)).link(one.link.clone()).remark(format!(": {}", expected(one.claim)))
+            Cell::text(measure(one.claim)).link(one.link.clone()).remark(format!(": {}", one.expected()))
         })
         .only(Forms::DETAILED),
-        data("expected", "What the claim expects of it.", |one| expected(one.claim)),
-        data("source", "Where the claim comes from.", |one| optional(&one.claim.source)),
-        data(
+        Measure::word("expected", "What the claim expects of it.", |one| one.expected()),
+        Measure::word("source", "Where the claim comes from.", |one| optional(&one.claim.source)),
+        Measure::word(
             "metric",
             "The metric that decides it, as the scenario names it; `null` for an audit or outcome.",
             |one| Cell::value(Some(plain(&one.claim.metric)).filter(|name| !name.is_empty())),
         ),
-        data("audit", "The audit whose anomalies decide it, or `null`.", |one| optional(&one.claim.audit)),
-        data("outcome", "The outcome of the calls that count, or `null` for all.", |one| optional(&one.claim.outcome)),
-        data("operation", "The operation; `null` for a number of the whole run.", |one| optional(&one.claim.operation)),
-        data("strategy", "The strategy.", |one| plain(&one.claim.strategy)),
+        Measure::word("audit", "The audit whose anomalies decide it, or `null`.", |one| optional(&one.claim.audit)),
+        Measure::word("outcome", "The outcome of the calls that count, or `null` for all.", |one| {
+            optional(&one.claim.outcome)
+        }),
+        Measure::word("operation", "The operation; `null` for a number of the whole run.", |one| {
+            optional(&one.claim.operation)
+        }),
+        Measure::word("strategy", "The strategy.", |one| plain(&one.claim.strategy)),
     ]);
-    let section = |id, title, is_by_design| {
-        let rows = claims.iter().filter(|one| one.claim.by_design == is_by_design);
-        let rows = rows.map(|claim| (Row::new(plain(&claim.claim.id)), claim));
-        let table = Table::new(id, title, Column::text("id", "id", "Its id."), &measures, rows).list();
-        Section::new(id, title).table(table)
-    };
-    let measured = section("claims", "Claims of the scenario", false).note(HOW).with_rows();
-    let by_design = section("claims_by_design", BY_DESIGN, true).note(WHY_BY_DESIGN).with_rows();
-    [measured, by_design]
+    let measured = section(["claims", "Claims of the scenario"], &claims, false, &measures).note(HOW);
+    let by_design = section(["claims_by_design", BY_DESIGN], &claims, true, &measures).note(WHY_BY_DESIGN);
+    [measured.with_rows(), by_design.with_rows()]
+}
+
+/// A section of the claims that a run can refute, or of those by design.
+pub(crate) fn section<'r>(
+    [id, title]: [&'static str; 2],
+    claims: &'r [ClaimView<'r>],
+    is_by_design: bool,
+    measures: &[Measure<'_, &'r ClaimView<'r>>],
+) -> Section {
+    let rows = claims.iter().filter(|one| one.claim.by_design == is_by_design).map(|one| (Row::new(one.id()), one));
+    Section::new(id, title).table(Table::new(id, title, Column::text("id", "id", "Its id."), measures, rows).list())
 }
 
 /// The columns of claims that every report has.
@@ -106,14 +109,6 @@ pub(crate) fn measures<'r>() -> Vec<Measure<'r, &'r ClaimView<'r>>> {
             Cell::text(one.found.as_str())
         }),
     ]
-}
-
-fn data<'r, C: Into<Cell> + 'r>(
-    key: &'static str,
-    about: &'static str,
-    text: fn(&&'r ClaimView<'r>) -> C,
-) -> Measure<'r, &'r ClaimView<'r>> {
-    Measure::text(key, "", about, text).only(Forms::JSON)
 }
 
 fn optional(text: &Option<String>) -> Cell {
@@ -137,7 +132,18 @@ impl<'r> ClaimView<'r> {
 
     /// What the claim expects.
     pub(crate) fn expected(&self) -> String {
-        expected(self.claim)
+        let claim = self.claim;
+        let relation = match claim.relation {
+            Relation::Below => "below",
+            Relation::Above => "above",
+            Relation::Equals => "equals",
+        };
+        let than = match &claim.than {
+            Than::Number(number) => value(claim, *number),
+            Than::Evaluated { expression, number } => format!("{} ({})", value(claim, *number), plain(expression)),
+            Than::Strategy(_) | Than::Other { .. } => other_side(claim).unwrap_or_default(),
+        };
+        format!("{} {relation} {than}", own_side(claim))
     }
 
     /// Whether a run has measured what it is about.
@@ -188,10 +194,7 @@ fn row_of(parts: &PartEvaluations, claim: &ClaimRecord) -> Option<String> {
     let run = parts.main();
     let (name, called) = (plain(&claim.strategy), claim.operation.as_deref().map(plain));
     let strategy = run.strategies.iter().position(|strategy| strategy.name == name)?;
-    if run.rounds == 0 {
-        return None;
-    }
-    if claim.audit.is_some() {
+    if run.rounds == 0 || claim.audit.is_some() {
         return None;
     }
     match claim.metric.as_str() {
@@ -201,17 +204,14 @@ fn row_of(parts: &PartEvaluations, claim: &ClaimRecord) -> Option<String> {
             (!run.strategies[strategy].collections.is_empty()).then(|| sizes_id(strategy))
         }
         "mean" | "p50" | "p99" => {
-            let is_meant = |row: &OperationResults| match &called {
-                Some(name) => !row.is_mix && row.name == *name,
-                None => row.is_mix,
-            };
+            let is_meant =
+                |row: &OperationResults| called.as_ref().map_or(row.is_mix, |name| !row.is_mix && row.name == *name);
             run.mix_first().position(is_meant).map(|operation| times_id(operation, strategy))
         }
         _ => {
-            let operations = &parts.get(Part::Own)?.costs.operations;
-            let operation = operations.iter().position(|cost| Some(&cost.operation) == called.as_ref())?;
-            let is_measured = operations[operation].strategies.iter().any(|(other, _)| *other == name);
-            is_measured.then(|| cost_id(operation, strategy))
+            let mut costs = parts.get(Part::Own)?.costs.operations.iter();
+            let cost = costs.find(|cost| cost.strategy == strategy && Some(&cost.name) == called.as_ref())?;
+            Some(cost_id(cost.operation, strategy))
         }
     }
 }
@@ -226,55 +226,40 @@ fn measure(claim: &ClaimRecord) -> String {
         return format!("share of {}{operation}", outcome.unwrap_or_default());
     }
     let label = claim.known_metric().map_or_else(|| plain(&claim.metric), Metric::label);
-    match outcome {
-        Some(outcome) => format!("{label} of {outcome}{operation}"),
-        None => format!("{label}{operation}"),
+    let outcome = outcome.map_or_else(String::new, |outcome| format!(" of {outcome}"));
+    format!("{label}{outcome}{operation}")
+}
+
+/// The strategy and the operation that a claim compares with; `None` for a number.
+fn other(claim: &ClaimRecord) -> Option<(&str, Option<&str>)> {
+    match &claim.than {
+        Than::Number(_) | Than::Evaluated { .. } => None,
+        Than::Strategy(name) => Some((name, claim.operation.as_deref())),
+        Than::Other { strategy, operation, .. } => Some((strategy, operation.as_deref())),
     }
 }
 
-fn expected(claim: &ClaimRecord) -> String {
-    let relation = match claim.relation {
-        Relation::Below => "below",
-        Relation::Above => "above",
-        Relation::Equals => "equals",
-    };
-    let than = match &claim.than {
-        Than::Number(number) => value(claim, *number),
-        Than::Evaluated { expression, number } => format!("{} ({})", value(claim, *number), plain(expression)),
-        Than::Strategy(_) | Than::Other { .. } => other_side(claim).unwrap_or_default(),
-    };
-    format!("{} {relation} {than}", own_side(claim))
-}
-
-/// Whether a claim is about two operations, so that both have to be named.
-fn has_two_operations(claim: &ClaimRecord) -> bool {
-    matches!(&claim.than, Than::Other { operation, .. } if *operation != claim.operation)
-}
-
 fn own_side(claim: &ClaimRecord) -> String {
-    let operation = claim.operation.as_deref().filter(|_| has_two_operations(claim));
-    side(&claim.strategy, operation)
+    side(claim, &claim.strategy, claim.operation.as_deref())
 }
 
 /// What the strategy's number is compared with; `None` for a number.
 fn other_side(claim: &ClaimRecord) -> Option<String> {
-    match &claim.than {
-        Than::Number(_) | Than::Evaluated { .. } => None,
-        Than::Strategy(name) => Some(plain(name)),
-        Than::Other { strategy, operation, times, expression } => {
-            let side = side(strategy, operation.as_deref().filter(|_| has_two_operations(claim)));
-            let factor = match expression {
-                Some(expression) => format!("{} ({}) × ", three(*times), plain(expression)),
-                None if *times == 1.0 => String::new(),
-                None => format!("{} × ", three(*times)),
-            };
-            Some(format!("{factor}{side}"))
+    let (strategy, operation) = other(claim)?;
+    let factor = match &claim.than {
+        Than::Other { times, expression: Some(expression), .. } => {
+            format!("{} ({}) × ", three(*times), plain(expression))
         }
-    }
+        Than::Other { times, .. } if *times != 1.0 => format!("{} × ", three(*times)),
+        _ => String::new(),
+    };
+    Some(factor + &side(claim, strategy, operation))
 }
 
-fn side(strategy: &str, operation: Option<&str>) -> String {
-    let operation = operation.map_or(String::new(), |name| format!(" {}", plain(name)));
+/// One side of a claim, with its operation where the other side has another one.
+fn side(claim: &ClaimRecord, strategy: &str, operation: Option<&str>) -> String {
+    let has_two = other(claim).is_some_and(|(_, other)| other != claim.operation.as_deref());
+    let operation = operation.filter(|_| has_two).map_or(String::new(), |name| format!(" {}", plain(name)));
     format!("{}{operation}", plain(strategy))
 }
 
@@ -286,26 +271,20 @@ fn value(claim: &ClaimRecord, value: f64) -> String {
     match claim.known_metric() {
         Some(Metric::Time(_) | Metric::Max | Metric::InconsistencyP99) => time(value),
         Some(Metric::Size(_)) => bytes(value),
-        Some(Metric::Counter(counter)) => counter.text(value),
+        Some(Metric::Counter(counter)) => counter.unit.text(value),
         Some(Metric::Throughput | Metric::Failed | Metric::RoundTrips | Metric::Retries) | None => {
-            if value.fract() == 0.0 && value >= 0.0 { count(value as u64) } else { three(value) }
+            Unit::Count.text(value)
         }
     }
 }
 
 fn found<'n>(claim: &ClaimRecord, result: &ClaimResult, name: &dyn Fn(usize) -> Option<&'n str>) -> String {
-    let doubt = match (claim.outcome(result.verdict), result.verdict.reason()) {
-        (ClaimOutcome::Confirmed | ClaimOutcome::Refuted, _) => None,
-        (ClaimOutcome::Undecided, Some(Reason::OtherSettings)) => {
-            Some(format!("not measured by this run; run with {}", options(claim)))
-        }
-        (ClaimOutcome::Undecided, Some(Reason::NotInRun(absent))) => {
-            Some(format!("{} is not part of this run", plain(named(claim, absent))))
-        }
-        (ClaimOutcome::Undecided, _) if result.value.is_some() && result.value == result.against => {
-            Some("no difference".to_owned())
-        }
-        (ClaimOutcome::Undecided, _) => Some(phrase::undecided(result.verdict, name)),
+    let doubt = match result.verdict.reason() {
+        _ if claim.outcome(result.verdict) != ClaimOutcome::Undecided => None,
+        Some(Reason::OtherSettings) => Some(format!("not measured by this run; run with {}", options(claim))),
+        Some(Reason::NotInRun(absent)) => Some(format!("{} is not part of this run", plain(named(claim, absent)))),
+        _ if result.value.is_some() && result.value == result.against => Some("no difference".to_owned()),
+        _ => Some(phrase::undecided(result.verdict, name)),
     };
     let of = |side: &str, number: f64| format!("{side} {}", value(claim, number));
     let mut numbers: Vec<String> = result.value.map(|value| of(&own_side(claim), value)).into_iter().collect();
@@ -321,20 +300,15 @@ fn found<'n>(claim: &ClaimRecord, result: &ClaimResult, name: &dyn Fn(usize) -> 
 
 /// The options of a run that decides a claim.
 fn options(claim: &ClaimRecord) -> String {
-    let value = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mix = claim.mix.iter().map(|mix| format!("--mix {mix}"));
     let clients = claim.clients.iter().map(|clients| format!("--clients {clients}"));
-    let set = claim.set.iter().map(|(name, set)| format!("--set {name}={}", value(set)));
+    let set = claim.set.iter().map(|(name, set)| format!("--set {name}={}", bare(set)));
     plain(&mix.chain(clients).chain(set).collect::<Vec<_>>().join(" "))
 }
 
 /// A name of a claim; empty where it has none.
 fn named(claim: &ClaimRecord, name: ClaimName) -> &str {
-    let (other_strategy, other_operation) = match &claim.than {
-        Than::Number(_) | Than::Evaluated { .. } => ("", None),
-        Than::Strategy(name) => (name.as_str(), None),
-        Than::Other { strategy, operation, .. } => (strategy.as_str(), operation.as_deref()),
-    };
+    let (other_strategy, other_operation) = other(claim).unwrap_or_default();
     match name {
         ClaimName::Strategy => &claim.strategy,
         ClaimName::Operation => claim.operation.as_deref().unwrap_or_default(),

@@ -2,57 +2,36 @@
 
 use std::sync::Arc;
 
-use crate::report::document::cell::Cell;
 use crate::report::document::format::{counted, percent, three};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::report::run::charts;
+use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table};
 use crate::report::run::decision::phrase::effect;
-use crate::report::run::evaluation::{Evaluation, Measured, OperationResults};
-use crate::stats::{Comparison, MINIMUM_ROUNDS, Ratio, Verdict};
+use crate::report::run::{Evaluation, OperationResults, charts};
+use crate::stats::{MINIMUM_ROUNDS, Verdict};
 
-use super::{operation_cell, strategy_cell};
-
-/// A comparison in a report.
-struct Entry<'r> {
-    run: &'r Evaluation,
-    row: &'r OperationResults,
-    measured: &'r Measured,
-    comparison: &'r Comparison,
-}
-
-impl Entry<'_> {
-    fn number(&self, of: impl Fn(Ratio) -> Option<f64>, text: impl Fn(f64) -> String) -> Cell {
-        Cell::number(self.comparison.ratio.and_then(of), text)
-    }
-}
+use super::{Entry, operation_rows};
 
 /// The forest plot and its numbers; `None` where nothing is compared.
 pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let table = table(run);
-    if table.rows.is_empty() || run.rounds == 0 {
+    if table.rows.is_empty() {
         return None;
     }
     let baseline = run.baseline();
-    let noise = if run.strategies.iter().any(|strategy| strategy.is_repeat) {
-        format!("the noise floor, or the difference of {baseline} from its own repeat where that is larger")
-    } else {
-        "the noise floor".to_owned()
-    };
+    let has_repeat = run.strategies.iter().any(|strategy| strategy.is_repeat);
+    let repeat = format!(", or the difference of {baseline} from its own repeat where that is larger");
+    let repeat = if has_repeat { repeat } else { String::new() };
     let lead = format!(
         "Mean {} times divided by those of {baseline}, geometric means over rounds: below 1 is faster. Filled markers are \
-         reported differences, hollow ones only describe. The grey band is {noise}.",
+         reported differences, hollow ones only describe. The grey band is the noise floor{repeat}.",
         run.times()
     );
-    let section = Section::new("ratios", format!("Time relative to {baseline}")).lead(lead);
-    let section = without_intervals(run).map_or(section.clone(), |text| section.lead(text));
-    Some(
-        section
-            .charts(charts::charts(run, charts::forest, "forest.svg", 1))
-            .table(table)
-            .table(operations(run))
-            .only(Forms::DETAILED),
-    )
+    let section = Section::new("ratios", format!("Time relative to {baseline}"))
+        .lead(lead)
+        .charts(charts::charts(run, charts::forest::forest, "forest.svg", 1))
+        .table(table)
+        .table(operations(run))
+        .only(Forms::DETAILED);
+    Some(without_intervals(run).into_iter().fold(section, Section::lead))
 }
 
 fn table(run: &Evaluation) -> Table {
@@ -60,28 +39,39 @@ fn table(run: &Evaluation) -> Table {
         Measure::number(
             "share",
             "share of mix",
-            "The operation's share (0 to 1) of the mix; `null` for the mix.", percent, |one: &Entry| one.row.share)
+            "The operation's share (0 to 1) of the mix; `null` for the mix.",
+            percent,
+            |one: &Entry| one.row.share,
+        )
         .only(Forms::MARKDOWN),
-        Measure::cell(
+        Measure::number(
             "ratio",
             "ratio",
             "The mean time divided by the baseline's, which is the mean of both its arms: the geometric mean over rounds.",
-            |one| one.number(|ratio| Some(ratio.mean), three)),
-        Measure::cell(
+            three,
+            |one| one.measured.ratio().map(|ratio| ratio.mean),
+        ),
+        Measure::number(
             "low",
             "low",
             "The lower bound of its 95 % CI, which covers all operations at once.",
-            |one| one.number(|ratio| ratio.interval.map(|interval| interval.low), three)),
-        Measure::cell("high", "high", "The upper bound.", |one| {
-            one.number(|ratio| ratio.interval.map(|interval| interval.high), three)
+            three,
+            |one| Some(one.measured.ratio()?.interval?.low),
+        ),
+        Measure::number("high", "high", "The upper bound.", three, |one| Some(one.measured.ratio()?.interval?.high)),
+        Measure::count("rounds", "rounds", "Rounds in which both have a time.", |one| {
+            one.measured.ratio().map_or(0, |ratio| ratio.rounds as u64)
         }),
-        Measure::count("rounds", "rounds", "Rounds in which both have a time.", |one| one.comparison.ratio.map_or(0, |ratio| ratio.rounds as u64)),
-        Measure::cell(
+        Measure::number(
             "p",
             "adjusted p",
             "The p-value, adjusted for all comparisons of the family; `null` for a comparison that is not tested.",
-            |one| Cell::number(one.comparison.p, |p| format!("{p:.3}"))),
-        Measure::number("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.", effect, |one| one.comparison.mde),
+            |p| format!("{p:.3}"),
+            |one| one.measured.comparison.as_ref()?.p,
+        ),
+        Measure::number("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.", effect, |one| {
+            one.measured.comparison.as_ref()?.mde
+        }),
         Measure::text(
             "difference",
             "difference",
@@ -89,35 +79,22 @@ fn table(run: &Evaluation) -> Table {
             |one| {
                 let word = one.run.difference(one.measured).map(Verdict::id);
                 Cell::text(word.unwrap_or("none")).with_value(word)
-            }),
-        Measure::text(
-            "reason",
+            },
+        ),
+        Measure::word(
             "reason",
             "Why no difference is reported: `same`, `no_difference`, `within_noise`, `not_judged`, `failures`, `overloaded`, \
              `no_success`, `too_few_rounds`, `unstable`, or `no_verdicts` for a run without any.",
-            |one: &Entry| {
-                let verdict = one.comparison.verdict;
-                let reason = if verdict.is_difference() { "no_verdicts" } else { verdict.id() };
-                Cell::value(one.run.difference(one.measured).is_none().then_some(reason))
-            })
-        .only(Forms::JSON),
+            |one| {
+                let verdict = one.measured.comparison.as_ref().filter(|_| one.run.difference(one.measured).is_none());
+                let verdict = verdict.map(|one| one.verdict);
+                Cell::value(verdict.map(|one| if one.is_difference() { "no_verdicts" } else { one.id() }))
+            },
+        ),
     ];
-    let rows = run.mix_first().flat_map(|row| {
-        let group = operation_cell(row);
-        let compared =
-            row.cells.iter().enumerate().filter_map(|(place, cell)| Some((place, cell, cell.comparison.as_ref()?)));
-        compared.map(move |(place, measured, comparison)| {
-            let named = Row::new(strategy_cell(run, place)).group(group.clone()).series(place);
-            (named, Entry { run, row, measured, comparison })
-        })
-    });
-    let table = Table::new(
-        "differences",
-        "Ratios, p-values and minimum detectable effects",
-        Column::strategy(),
-        &metrics,
-        rows,
-    );
+    let rows = operation_rows(run).filter(|(_, one)| one.measured.comparison.is_some());
+    let title = "Ratios, p-values and minimum detectable effects";
+    let table = Table::new("differences", title, Column::strategy(), &metrics, rows);
     table.grouped(Column::operation()).folded()
 }
 
@@ -149,12 +126,10 @@ fn operations(run: &Evaluation) -> Table {
 
 /// Why a forest plot has no intervals; `None` where it has some.
 fn without_intervals(run: &Evaluation) -> Option<String> {
-    let cells = || run.rows.iter().flat_map(|row| &row.cells);
-    let has_interval = cells().filter_map(|cell| cell.comparison.as_ref()?.ratio).any(|ratio| ratio.interval.is_some());
     let found = match run.rounds {
         few if few < MINIMUM_ROUNDS as u64 => format!("this run has {}", counted(few, "round")),
         _ => format!("no strategy shares enough successful rounds with {}", run.baseline()),
     };
-    (!has_interval)
+    (!run.has_intervals())
         .then(|| format!("Points without intervals: an interval requires {MINIMUM_ROUNDS} rounds, and {found}."))
 }

@@ -1,20 +1,14 @@
 //! What happened to the servers.
 
-use crate::report::document::cell::Cell;
 use crate::report::document::format::{plain, time};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Measure, Row, Table};
-use crate::report::run::evaluation::Evaluation;
+use crate::report::document::{Cell, Column, Measure, Section, Table};
+use crate::report::run::Evaluation;
 use crate::results::{EventKind, EventRecord, RunRecord};
 
-use super::strategy_cell;
+use super::strategy_row;
 
 /// Everything that happened to the servers; `None` when nothing did.
 pub(crate) fn section(record: &RunRecord, run: &Evaluation) -> Option<Section> {
-    Section::new("events", "Events").table(events(record, run)).with_rows()
-}
-
-fn events(record: &RunRecord, run: &Evaluation) -> Table {
     let metrics = [
         Measure::text("what", "event", "What happened.", |event: &&EventRecord| text(&event.kind)),
         Measure::count("round", "round", "The round, from 1 on.", |event| event.round.saturating_add(1)),
@@ -26,21 +20,19 @@ fn events(record: &RunRecord, run: &Evaluation) -> Table {
         }),
     ];
     let known = record.events.iter().filter(|event| event.strategy < run.strategies.len());
-    let rows = known.map(|event| (Row::new(strategy_cell(run, event.strategy)).series(event.strategy), event));
-    Table::new("events", "What happened to the servers", Column::strategy(), &metrics, rows)
+    let rows = known.map(|event| (strategy_row(run, event.strategy), event));
+    let table = Table::new("events", "What happened to the servers", Column::strategy(), &metrics, rows);
+    Section::new("events", "Events").table(table).with_rows()
 }
 
 /// What happened, in a few words.
 fn text(kind: &EventKind) -> String {
-    let without = |seconds: f64| {
-        if seconds > 0.0 { format!(", after {} without one", time(seconds * 1e9)) } else { String::new() }
-    };
-    match kind {
-        EventKind::PrimaryChanged { from, to, without: seconds } if from == to => {
-            format!("the primary {} was lost and came back{}", plain(from), without(*seconds))
-        }
-        EventKind::PrimaryChanged { from, to, without: seconds } => {
-            format!("the primary changed from {} to {}{}", plain(from), plain(to), without(*seconds))
-        }
+    let EventKind::PrimaryChanged { from, to, without } = kind;
+    let (from, to) = (plain(from), plain(to));
+    let without = if *without > 0.0 { format!(", after {} without one", time(without * 1e9)) } else { String::new() };
+    if from == to {
+        format!("the primary {from} was lost and came back{without}")
+    } else {
+        format!("the primary changed from {from} to {to}{without}")
     }
 }

@@ -3,62 +3,42 @@
 use std::sync::Arc;
 
 use crate::record::Part;
-use crate::report::document::cell::{Cell, Link, Tone};
 use crate::report::document::format::{NOTHING, percent, three, time};
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::report::run::evaluation::{Evaluation, OperationResults};
-use crate::report::run::parts::PartEvaluations;
+use crate::report::document::{Cell, Column, Forms, Link, Measure, Table, Tone};
+use crate::report::run::{Evaluation, OperationResults, PartEvaluations};
 use crate::stats::{ArmComparison, Reason, Verdict};
 
-use super::{strategy_cell, times_id};
+use super::{strategy_row, times_id};
 
 /// From these multiples of the best on, a cell has the next darker colour.
 const LEVELS: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0];
 
-/// One strategy in one operation, or in the mix. Times are in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Heat {
-    /// It has no time.
-    Nothing,
-    /// The time of a strategy where no judged one has any.
-    Alone(f64),
-    /// The lowest time, where another strategy is shown to take longer.
-    Best(f64),
-    /// The lowest time, where none is.
-    Lowest(f64),
-    /// A multiple of the lowest time.
-    Times {
-        /// How many times as long.
-        ratio: f64,
-        /// The time.
-        mean: f64,
-        /// Whether that is shown, and its level.
-        tone: Tone,
-    },
+/// A strategy in a row.
+#[derive(Debug, Clone)]
+pub(crate) struct HeatCell {
+    /// The strategy's place in the run.
+    pub(crate) place: usize,
+    /// Its time as a multiple of the lowest one.
+    pub(crate) cell: Cell,
+    /// The same for a narrow column: the best has its time, others how many times as long they take.
+    pub(crate) short: String,
 }
 
 /// An operation by itself (under load, where own costs were not measured), or the mix.
 #[derive(Debug, Clone)]
 pub(crate) struct HeatRow<'r> {
     run: &'r Arc<Evaluation>,
-    row: &'r OperationResults,
+    pub(crate) row: &'r OperationResults,
     /// Its name.
     pub(crate) name: String,
     /// Its share of the calls; empty for the mix.
     pub(crate) share: String,
-    /// Per strategy its place in the run and its time.
-    pub(crate) cells: Vec<(usize, Heat)>,
-}
-
-impl HeatRow<'_> {
-    /// Whether it is the mix.
-    pub(crate) fn is_mix(&self) -> bool {
-        self.row.is_mix
-    }
+    /// A cell per strategy.
+    pub(crate) cells: Vec<HeatCell>,
 }
 
 /// A row per operation, and the mix last; none with fewer than two strategies.
-pub(crate) fn rows(parts: &PartEvaluations) -> Vec<HeatRow<'_>> {
+pub(crate) fn rows<'r>(parts: &'r PartEvaluations) -> Vec<HeatRow<'r>> {
     let main = parts.main();
     if main.without_repeat().count() < 2 {
         return Vec::new();
@@ -66,59 +46,31 @@ pub(crate) fn rows(parts: &PartEvaluations) -> Vec<HeatRow<'_>> {
     let of_operations = parts.get(Part::Own).unwrap_or(main);
     let operations = of_operations.rows.iter().filter(|row| !row.is_mix).map(|row| (of_operations, row));
     let mix = main.rows.iter().filter(|row| row.is_mix).map(|row| (main, row));
-    let mut found = Vec::new();
-    for (run, row) in operations.chain(mix) {
-        let name = if row.is_mix { format!("mix, {}", main.load) } else { row.label().to_owned() };
-        let share = row.share.filter(|_| !row.is_mix).map_or_else(String::new, percent);
+    let heat_row = |(run, row): (&'r Arc<Evaluation>, &'r OperationResults)| {
+        let name = if row.is_mix { format!("mix, {}", main.load) } else { row.name.clone() };
+        let share = row.share.map_or_else(String::new, percent);
         let question = run.question(row);
-        let cell = |place| (place, Entry { run, row, question, place }.heat());
-        let cells = run.without_repeat().map(|(place, _)| cell(place)).collect();
-        found.push(HeatRow { run, row, name, share, cells });
-    }
-    found
+        let cell = |(place, _)| Entry { run, row, question, place }.heat();
+        HeatRow { run, row, name, share, cells: run.without_repeat().map(cell).collect() }
+    };
+    operations.chain(mix).map(heat_row).collect()
 }
 
 /// A line per operation and one for the mix, and a column per strategy; `None` without two of them.
 pub(super) fn table(parts: &PartEvaluations) -> Option<Table> {
     let (rows, main) = (rows(parts), parts.main());
-    let metrics = [Measure::cell("own_time", "", "", |heat: &Heat| heat.cell())];
+    let metrics = [Measure::cell("own_time", "", "", |heat: &&HeatCell| heat.cell.clone())];
     let lines = rows.iter().flat_map(|heat| {
         let place = main.mix_first().position(|other| other.label() == heat.row.label());
         let tone = if heat.row.is_mix { Tone::Strong } else { Tone::Plain };
         let group = Cell::text(heat.name.as_str()).remark(heat.share.as_str()).tone(tone);
         let group = group.link(place.map(|operation| Link::Row(times_id(operation, 0))));
-        heat.cells.iter().map(move |(place, cell)| {
-            (Row::new(strategy_cell(heat.run, *place)).group(group.clone()).series(*place), *cell)
-        })
+        heat.cells.iter().map(move |one| (strategy_row(heat.run, one.place).group(group.clone()), one))
     });
     let title = "Time of every operation by itself, times the best";
     let table = Table::new("heat_map", title, Column::strategy(), &metrics, lines);
     let group = Column::text("operation", "by itself, times the best", "The operation.");
     (!rows.is_empty()).then(|| table.grouped(group).side_by_side(Forms::DOCUMENT).only(Forms::DOCUMENT))
-}
-
-impl Heat {
-    fn cell(self) -> Cell {
-        match self {
-            Heat::Nothing => Cell::number(None, time),
-            Heat::Alone(mean) => Cell::text(time(mean)).tone(Tone::Faint),
-            Heat::Best(mean) => Cell::text("best").remark(time(mean)).tone(Tone::Best),
-            Heat::Lowest(mean) => Cell::text("lowest").remark(time(mean)).tone(Tone::Faint),
-            Heat::Times { ratio, mean, tone } => {
-                Cell::text(format!("× {}", three(ratio))).remark(time(mean)).tone(tone)
-            }
-        }
-    }
-
-    /// For a narrow column: the best has its time, others how many times as long they take.
-    pub(crate) fn short(self) -> String {
-        match self {
-            Heat::Nothing => NOTHING.to_owned(),
-            Heat::Alone(mean) | Heat::Best(mean) | Heat::Lowest(mean) => time(mean),
-            Heat::Times { ratio, tone: Tone::Heat(_), .. } => format!("×{}", three(ratio)),
-            Heat::Times { ratio, .. } => format!("(×{})", three(ratio)),
-        }
-    }
 }
 
 /// One strategy in one operation, or in the mix.
@@ -130,21 +82,28 @@ struct Entry<'r> {
 }
 
 impl Entry<'_> {
-    fn heat(&self) -> Heat {
-        let Some(mean) = self.row.cells[self.place].mean else { return Heat::Nothing };
-        let Some((best, least)) = self.best() else { return Heat::Alone(mean) };
-        if self.place == best {
-            let is_slower = |place| matches!(self.tone(place, best, 1.0), Tone::Heat(_));
-            let is_shown = self.run.without_repeat().any(|(place, _)| is_slower(place));
-            return if is_shown { Heat::Best(mean) } else { Heat::Lowest(mean) };
-        }
-        let ratio = self.ratio(best).unwrap_or(mean / least);
-        Heat::Times { ratio, mean, tone: self.tone(self.place, best, ratio) }
-    }
-
-    /// The ratio to the best that is tested.
-    fn ratio(&self, best: usize) -> Option<f64> {
-        Some(self.question?.compared.pair(self.place, best)?.ratio?.mean)
+    fn heat(&self) -> HeatCell {
+        let (cell, short) = match (self.row.cells[self.place].mean, self.best()) {
+            (None, _) => (Cell::number(None, time), NOTHING.to_owned()),
+            // No judged strategy has a time.
+            (Some(mean), None) => (Cell::text(time(mean)).tone(Tone::Faint), time(mean)),
+            (Some(mean), Some((best, _))) if self.place == best => {
+                let is_slower = |place| matches!(self.tone(place, best, 1.0), Tone::Heat(_));
+                let is_best = self.run.without_repeat().any(|(place, _)| is_slower(place));
+                let (text, tone) = if is_best { ("best", Tone::Best) } else { ("lowest", Tone::Faint) };
+                (Cell::text(text).remark(time(mean)).tone(tone), time(mean))
+            }
+            (Some(mean), Some((best, least))) => {
+                // The ratio that is tested.
+                let tested = self.question.and_then(|question| question.compared.pair(self.place, best)?.ratio);
+                let ratio = tested.map_or(mean / least, |ratio| ratio.mean);
+                let (tone, ratio) = (self.tone(self.place, best, ratio), three(ratio));
+                let is_shown = matches!(tone, Tone::Heat(_));
+                let short = if is_shown { format!("×{ratio}") } else { format!("(×{ratio})") };
+                (Cell::text(format!("× {ratio}")).remark(time(mean)).tone(tone), short)
+            }
+        };
+        HeatCell { place: self.place, cell, short }
     }
 
     /// The judged strategy with the lowest mean.

@@ -2,12 +2,9 @@
 
 use std::fmt::Display;
 
-use crate::report::document::cell::Cell;
-use crate::report::document::format::{bytes, count, counted, listed, plain};
-use crate::report::document::section::{Listing, Section};
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::report::run::parts::PartEvaluations;
-use crate::report::run::{cost, validity};
+use crate::report::document::format::{bytes, count, counted, enumerated, listed, plain};
+use crate::report::document::{Cell, Column, Forms, Listing, Measure, Row, Section, Table};
+use crate::report::run::{PartEvaluations, cost, validity};
 use crate::results::verification::Verification;
 use crate::results::{CellRecord, Part, RunRecord, ScenarioRecord, ServerSharing, Setting};
 
@@ -16,7 +13,9 @@ pub(crate) fn section(record: &RunRecord, command: &str) -> Section {
     let measures = [Measure::text("value", "value", "Its value.", |value: &String| Cell::text(value))];
     let mut seen = Vec::new();
     let rows = measured(record).into_iter().map(|(name, value)| {
-        let forms = if is_repeated(record, &name, &seen) { Forms::JSON } else { Forms::ALL };
+        // A server that docshape starts is on the client machine, with the cache that the settings name.
+        let is_known = ["host", "cores", "memory"].contains(&name.as_str()) || seen.contains(&name);
+        let forms = if record.server.embedded && is_known { Forms::JSON } else { Forms::ALL };
         seen.push(name.clone());
         (Row::new(name).only(forms), value)
     });
@@ -27,22 +26,18 @@ pub(crate) fn section(record: &RunRecord, command: &str) -> Section {
     Section { code: vec![again], ..Section::new("method", "How it was measured") }.table(table).only(Forms::DETAILED)
 }
 
-/// Whether a server's fact repeats what other rows say: a server that docshape starts is on the client machine, with the cache
-/// that the settings name.
-fn is_repeated(record: &RunRecord, name: &str, seen: &[String]) -> bool {
-    let is_of_machine = ["host", "cores", "memory"].contains(&name);
-    record.server.embedded && (is_of_machine || seen.iter().any(|other| other == name))
-}
-
 /// Every setting and finding: name and value.
 pub(crate) fn measured(record: &RunRecord) -> Vec<(String, String)> {
-    let mut pairs = settings(record);
-    pairs.extend(server(record));
-    pairs.extend(environment(record));
-    pairs.into_iter().map(|(name, value)| (plain(&name), plain(&value))).collect()
+    let pairs = settings(record).chain(server(record)).chain(environment(record)).chain(indexes(record));
+    pairs.map(|(name, value)| (plain(&name), plain(&value))).collect()
 }
 
-fn settings(record: &RunRecord) -> Vec<(String, String)> {
+/// The pairs that have a value.
+fn known<const N: usize>(pairs: [(&str, Option<String>); N]) -> impl Iterator<Item = (String, String)> {
+    pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)))
+}
+
+fn settings(record: &RunRecord) -> impl Iterator<Item = (String, String)> {
     let settings = &record.settings;
     let weights: Vec<String> = record.mix.weights.iter().map(|(name, weight)| format!("{name} {weight}")).collect();
     let parameters: Vec<String> =
@@ -53,8 +48,7 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
         calls.filter(|_| is_measured(part)).map(|calls| format!("{}{what}", counted(calls, "call")))
     };
     let fewer = settings.fewer_calls.iter().map(|(name, calls)| format!("{name}: {}", count(*calls)));
-    let fewer: Vec<String> = fewer.collect();
-    let fewer = if fewer.is_empty() { String::new() } else { format!(" ({})", listed(&fewer)) };
+    let fewer = enumerated(fewer).map_or_else(String::new, |fewer| format!(" ({fewer})"));
     let parts = [
         calls(Part::Own, settings.own_calls, " regrouped by operation for own costs"),
         calls(Part::Rate, settings.rate_calls, " at the common rate"),
@@ -69,20 +63,19 @@ fn settings(record: &RunRecord) -> Vec<(String, String)> {
         Some(commit) => format!("{}, built from commit {commit}", record.version),
         None => record.version.clone(),
     };
-    let mut pairs = vec![
-        ("docshape".into(), docshape),
-        ("started".into(), record.started.clone()),
-        ("scenario".into(), format!("{}, SHA-256 {}", record.scenario.name, record.scenario.sha256)),
-        ("mix".into(), format!("{}: {}", record.mix.name, weights.join(", "))),
-        ("parameters".into(), parameters.join(", ")),
-        ("rounds".into(), format!("{} of {}", record.complete_rounds(), settings.rounds)),
-        ("measured".into(), window),
-    ];
-    let warmup = settings.warmup_calls.map(|calls| format!("{} per strategy and round", counted(calls, "call")));
-    pairs.extend(warmup.map(|text| ("warm-up".into(), text)));
-    pairs.push(("verification".into(), verification(record)));
-    pairs.extend(settings.table().into_iter().filter_map(|setting| Some((setting.label.to_owned(), setting.text?))));
-    pairs
+    let warm_up = settings.warmup_calls.map(|calls| format!("{} per strategy and round", counted(calls, "call")));
+    let pairs = known([
+        ("docshape", Some(docshape)),
+        ("started", Some(record.started.clone())),
+        ("scenario", Some(format!("{}, SHA-256 {}", record.scenario.name, record.scenario.sha256))),
+        ("mix", Some(format!("{}: {}", record.mix.name, weights.join(", ")))),
+        ("parameters", Some(parameters.join(", "))),
+        ("rounds", Some(format!("{} of {}", record.complete_rounds(), settings.rounds))),
+        ("measured", Some(window)),
+        ("warm-up", warm_up),
+        ("verification", Some(verification(record))),
+    ]);
+    pairs.chain(settings.table().into_iter().filter_map(|setting| Some((setting.label.to_owned(), setting.text?))))
 }
 
 /// The result of the verification before the run.
@@ -91,8 +84,8 @@ fn verification(record: &RunRecord) -> String {
     let audits = cells(record).any(|cell| !cell.audits.is_empty());
     let audits = if audits { "; audits after every round" } else { "" };
     let others = verification.strategies.iter().filter(|strategy| !strategy.is_clean());
-    let others: Vec<String> = others.map(|strategy| strategy.name.clone()).collect();
-    let others = if others.is_empty() { String::new() } else { format!(" except {}", listed(&others)) };
+    let others = enumerated(others.map(|strategy| strategy.name.clone()));
+    let others = others.map_or_else(String::new, |others| format!(" except {others}"));
     let uncovered = match verification.not_covered().as_slice() {
         [] => String::new(),
         names => format!("; not covered: {}", names.join(", ")),
@@ -115,45 +108,42 @@ fn cells(record: &RunRecord) -> impl Iterator<Item = &CellRecord> {
     record.parts.values().flatten().flat_map(|round| &round.cells)
 }
 
-fn server(record: &RunRecord) -> Vec<(String, String)> {
+fn server(record: &RunRecord) -> impl Iterator<Item = (String, String)> {
     let whose = match (record.server.embedded, record.server.servers) {
         (false, _) => "external",
         (true, ServerSharing::Shared) => "started by docshape",
         (true, ServerSharing::PerStrategy) => "one per strategy, started by docshape",
     };
     let server = format!("MongoDB {}, {}, {whose}", record.server.version, record.server.topology);
-    let mut pairs = vec![("server".to_owned(), server)];
-    pairs.extend(record.server.facts.iter().cloned());
-    pairs
+    known([("server", Some(server))]).chain(record.server.facts.iter().cloned())
 }
 
-fn environment(record: &RunRecord) -> Vec<(String, String)> {
+fn environment(record: &RunRecord) -> impl Iterator<Item = (String, String)> {
     let machine = &record.environment;
-    let mut parts = vec![machine.platform.clone()];
-    parts.extend(machine.kernel.iter().map(|kernel| format!("kernel {kernel}")));
-    parts.extend(machine.cpu.clone());
-    parts.extend(machine.cores.map(|cores| counted(cores, "core")));
-    parts.extend(machine.governor.iter().map(|governor| format!("governor {governor}")));
-    parts.extend(machine.memory.map(|memory| format!("{} of memory", bytes(memory as f64))));
-    let mut pairs = vec![("client machine".into(), parts.join(", "))];
-    pairs.extend(machine.transparent_huge_pages.iter().map(|pages| ("transparent huge pages".into(), pages.clone())));
-    pairs.extend(machine.open_files.iter().map(|limit| ("open files".into(), format!("at most {limit}"))));
-    let driver = machine.driver.iter().zip(machine.connections);
-    let connections = |connections| counted(connections, "connection");
-    pairs.extend(driver.map(|(driver, n)| ("driver".into(), format!("{driver}, {} open", connections(n)))));
-    pairs.extend(indexes(record));
-    pairs
+    let parts = [
+        Some(machine.platform.clone()),
+        machine.kernel.as_ref().map(|kernel| format!("kernel {kernel}")),
+        machine.cpu.clone(),
+        machine.cores.map(|cores| counted(cores, "core")),
+        machine.governor.as_ref().map(|governor| format!("governor {governor}")),
+        machine.memory.map(|memory| format!("{} of memory", bytes(memory as f64))),
+    ];
+    let driver = machine.driver.as_ref().zip(machine.connections);
+    known([
+        ("client machine", Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))),
+        ("transparent huge pages", machine.transparent_huge_pages.clone()),
+        ("open files", machine.open_files.as_ref().map(|limit| format!("at most {limit}"))),
+        ("driver", driver.map(|(driver, open)| format!("{driver}, {} open", counted(open, "connection")))),
+    ])
 }
 
 /// The indexes of each strategy; the repeat has those of the baseline.
-fn indexes(record: &RunRecord) -> Vec<(String, String)> {
-    let mut pairs = Vec::new();
-    for strategy in record.strategies.iter().filter(|strategy| !strategy.is_repeat) {
+fn indexes(record: &RunRecord) -> impl Iterator<Item = (String, String)> {
+    record.strategies.iter().filter(|strategy| !strategy.is_repeat).filter_map(|strategy| {
         let with = strategy.collections.iter().filter(|collection| !collection.indexes.is_empty());
         let texts: Vec<String> = with.map(|with| format!("{}: {}", with.name, with.indexes.join(", "))).collect();
-        pairs.extend((!texts.is_empty()).then(|| (format!("indexes of {}", strategy.name), texts.join("; "))));
-    }
-    pairs
+        (!texts.is_empty()).then(|| (format!("indexes of {}", strategy.name), texts.join("; ")))
+    })
 }
 
 /// A parameter's value as `--set` takes it.
@@ -200,14 +190,11 @@ pub(crate) fn quoted(word: &str) -> String {
 
 /// The warning of operations that did nothing in the verification before the run; `None` for nothing.
 pub(crate) fn vacuous(verification: &Verification) -> Option<String> {
-    let names: Vec<String> = verification.vacuous().into_iter().map(plain).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "No call of {} changed or returned anything before the run, so that its times may say nothing: look at its filters \
-             and arguments.",
-            listed(&names)
-        )
-    })
+    let names = enumerated(verification.vacuous().into_iter().map(plain))?;
+    Some(format!(
+        "No call of {names} changed or returned anything before the run, so that its times may say nothing: look at its filters \
+         and arguments."
+    ))
 }
 
 /// The warnings of the run and of its numbers.

@@ -3,43 +3,39 @@
 use std::sync::Arc;
 
 use crate::record::{Metric, Part};
-use crate::report::document::cell::Cell;
 use crate::report::document::format::{bytes, percent, three, time};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::document::{Cell, Column, Forms, Measure, Section, Table};
 use crate::report::run::decision::phrase::effect;
-use crate::report::run::evaluation::{Evaluation, StrategyResults};
-use crate::report::run::parts::PartEvaluations;
-use crate::stats::{ArmComparison, Ratio, Verdict};
+use crate::report::run::{Evaluation, PartEvaluations, StrategyResults};
+use crate::stats::{Comparison, Ratio, Verdict};
 
-use super::strategy_cell;
+use super::{strategy_row, strategy_rows};
 
 /// A strategy in one question about the mix.
 struct Entry<'r> {
     part: Part,
     run: &'r Evaluation,
-    question: &'r ArmComparison,
-    place: usize,
+    metric: Metric,
+    value: Option<f64>,
+    comparison: Option<&'r Comparison>,
 }
 
 impl Entry<'_> {
     fn value(&self) -> Cell {
-        let value = self.question.arms()[self.place].series.value;
-        match self.question.metric {
-            Metric::Throughput => Cell::number(value, |rate| format!("{}/s", three(rate))),
-            _ => Cell::number(value, time),
+        match self.metric {
+            Metric::Throughput => Cell::number(self.value, |rate| format!("{}/s", three(rate))),
+            _ => Cell::number(self.value, time),
         }
     }
 
-    fn number(&self, of: impl Fn(Ratio) -> Option<f64>) -> Cell {
-        Cell::number(self.question.with_baseline(self.place).and_then(|one| one.ratio).and_then(of), three)
+    fn ratio(&self) -> Option<Ratio> {
+        self.comparison?.ratio
     }
 
     /// The reported difference in a word.
     fn difference(&self) -> Option<&'static str> {
-        let verdict = self.question.with_baseline(self.place)?.verdict;
-        let is_rate = self.question.metric == Metric::Throughput;
-        Some(match verdict {
+        let is_rate = self.metric == Metric::Throughput;
+        Some(match self.comparison?.verdict {
             _ if self.run.no_verdict.is_some() => return None,
             Verdict::Faster if is_rate => "more",
             Verdict::Slower if is_rate => "fewer",
@@ -54,24 +50,19 @@ impl Entry<'_> {
 /// Every strategy in every question about the mix; `None` where only own costs were measured.
 pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
     let metrics = [
-        Measure::text("part", "", "The part of the run: `rate` or `saturation`.", |one: &Entry| one.part.name())
-            .only(Forms::JSON),
+        Measure::word("part", "The part of the run: `rate` or `saturation`.", |one: &Entry| one.part.name()),
         Measure::cell("value", "", "The number: nanoseconds, or calls per second.", Entry::value),
-        Measure::cell("ratio", "ratio", "Divided by the baseline's: the geometric mean over rounds.", |one| {
-            one.number(|ratio| Some(ratio.mean))
+        Measure::number("ratio", "ratio", "Divided by the baseline's: the geometric mean over rounds.", three, |one| {
+            one.ratio().map(|ratio| ratio.mean)
         }),
-        Measure::cell("low", "low", "The lower bound of its 95 % CI.", |one| {
-            one.number(|ratio| ratio.interval.map(|interval| interval.low))
-        }),
-        Measure::cell("high", "high", "The upper bound.", |one| {
-            one.number(|ratio| ratio.interval.map(|interval| interval.high))
-        }),
+        Measure::number("low", "low", "The lower bound of its 95 % CI.", three, |one| Some(one.ratio()?.interval?.low)),
+        Measure::number("high", "high", "The upper bound.", three, |one| Some(one.ratio()?.interval?.high)),
         Measure::number(
             "mde",
             "MDE",
             "The minimum detectable effect (80 % power): 0.1 for 10 %.",
             effect,
-            |one: &Entry| one.question.with_baseline(one.place).and_then(|one| one.mde),
+            |one: &Entry| one.comparison?.mde,
         )
         .only(Forms::DETAILED),
         Measure::text("difference", "difference", "The reported difference; `null` for none.", |one| {
@@ -86,9 +77,10 @@ pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
                 Metric::P99 => format!("p99 at {}", run.load),
                 _ => format!("mean at {}", run.load),
             };
+            let metric = question.metric;
             (0..run.strategies.len()).map(move |place| {
-                let row = Row::new(strategy_cell(run, place)).group(name.as_str()).series(place);
-                (row, Entry { part, run, question, place })
+                let (value, comparison) = (question.arms()[place].series.value, question.with_baseline(place));
+                (strategy_row(run, place).group(name.as_str()), Entry { part, run, metric, value, comparison })
             })
         })
     });
@@ -113,22 +105,18 @@ pub(crate) fn saturation(run: &Arc<Evaluation>) -> Option<Section> {
         Measure::number("in_flight_share", "of clients", "The same per client (0 to 1).", percent, |one| {
             one.in_flight.map(|found| found.share())
         }),
-        Measure::cell(
+        Measure::number(
             "flush_seconds",
             "flush",
             "Deferred cost: seconds of the flush that 1,000 calls leave to do.",
-            |one| Cell::number(one.deferred.map(|cost| cost.seconds), |seconds| time(seconds * 1e9)),
+            |seconds| time(seconds * 1e9),
+            |one| one.deferred.map(|cost| cost.seconds),
         ),
         Measure::number("flush_bytes", "flushed", "Deferred cost: the bytes that this flush writes.", bytes, |one| {
             one.deferred.and_then(|cost| cost.bytes)
         }),
     ];
-    let rows = run
-        .strategies
-        .iter()
-        .enumerate()
-        .map(|(place, strategy)| (Row::new(strategy_cell(run, place)).series(place), strategy));
-    let table = Table::new("saturation", "Saturation", Column::strategy(), &metrics, rows);
+    let table = Table::new("saturation", "Saturation", Column::strategy(), &metrics, strategy_rows(run, Some));
     let note = "Calls in flight below 95 % of the clients mean that long calls left clients idle. flush, flushed: what 1,000 \
                 calls leave for a checkpoint, measured by flushing after them.";
     Section::new("saturation", format!("Saturation: {}", run.load)).table(table).note(note).with_rows()

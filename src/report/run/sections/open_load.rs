@@ -1,12 +1,11 @@
 //! Whether strategies kept up with an open load.
 
 use crate::report::document::format::{percent, three, time};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
-use crate::report::run::evaluation::Evaluation;
+use crate::report::document::{Column, Forms, Measure, Section, Table};
+use crate::report::run::Evaluation;
 use crate::stats::OpenLoad;
 
-use super::strategy_cell;
+use super::strategy_rows;
 
 /// The offered and the achieved rate; `None` with closed load.
 pub(crate) fn section(run: &Evaluation) -> Option<Section> {
@@ -56,9 +55,7 @@ pub(crate) fn section(run: &Evaluation) -> Option<Section> {
         })
         .only(Forms::DETAILED),
     ];
-    let rows = run.strategies.iter().enumerate().filter_map(|(place, strategy)| {
-        Some((Row::new(strategy_cell(run, place)).series(place), strategy.open.as_ref()?))
-    });
+    let rows = strategy_rows(run, |strategy| &strategy.open);
     let table = Table::new("open_load", "Offered and achieved load", Column::strategy(), &metrics, rows);
     let note = "achieved: sent in time, within a second and before the last call was due. lag: from the intended start to the \
                 release by the pacer; wait: from there until a client was free. skipped: waited longer than the timeout. never \

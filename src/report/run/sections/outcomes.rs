@@ -2,26 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use crate::record::CallOutcome;
-use crate::report::document::cell::{Cell, Tone};
+use crate::report::document::chart::cut;
 use crate::report::document::format::{NOTHING, count, counted, percent, plain};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
-use crate::report::run::evaluation::{Evaluation, StrategyResults};
+use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, Tone};
+use crate::report::run::{Evaluation, StrategyResults};
 use crate::stats::{Anomalies, OutcomeTotals};
 
-use super::{operation_cell, strategy_cell};
+use super::{operation_rows, strategy_rows};
 
-/// Most characters of a server's message on a terminal.
-const LONGEST_MESSAGE: usize = 120;
+/// Most characters of a server's message on a terminal, with the mark of what is left out.
+const LONGEST_MESSAGE: usize = 121;
 
-/// Outcomes, errors and retries; `None` without rounds.
-pub(crate) fn section(run: &Evaluation) -> Option<Section> {
-    let tables = [Some(outcomes(run)), errors(run), retries(run), exceptions(run)];
-    let section = Section::new("outcomes", "Outcomes, errors and retries");
-    (run.rounds > 0).then(|| tables.into_iter().flatten().fold(section, Section::table))
+/// Outcomes, errors and retries.
+pub(crate) fn section(run: &Evaluation) -> Section {
+    let tables = [outcomes(run), errors(run), retries(run), exceptions(run)];
+    let tables = tables.into_iter().filter(|table| !table.rows.is_empty()).collect();
+    Section { tables, ..Section::new("outcomes", "Outcomes, errors and retries") }
 }
 
 fn outcomes(run: &Evaluation) -> Table {
@@ -40,27 +39,21 @@ fn outcomes(run: &Evaluation) -> Table {
         }),
         map("errors", "Failures by reason.", |totals| counts(&totals.errors)),
         map("messages", "The server's message for the first failure of each reason.", |totals| {
-            let messages = totals.messages.iter().map(|(reason, text)| (plain(reason), Value::from(plain(text))));
-            Value::Object(messages.collect())
+            let messages = totals.messages.iter().map(|(reason, text)| (plain(reason), plain(text)));
+            json!(messages.collect::<BTreeMap<_, _>>())
         }),
         map("retries", "Retries by cause.", |totals| counts(&totals.retries)),
     ];
-    let rows = run.mix_first().flat_map(|row| {
-        let group = operation_cell(row).remark("");
-        row.cells.iter().enumerate().map(move |(place, cell)| {
-            (Row::new(strategy_cell(run, place)).group(group.clone()).series(place), &cell.totals)
-        })
-    });
+    let rows = operation_rows(run).map(|(row, one)| (row.group(one.row.name.as_str()), &one.measured.totals));
     let table = Table::new("outcomes", "Outcomes", Column::strategy(), &metrics, rows);
-    let group = Column::operation();
-    table.grouped(group).side_by_side(Forms::DOCUMENT).only(Forms::DETAILED)
+    table.grouped(Column::operation()).side_by_side(Forms::DOCUMENT).only(Forms::DETAILED)
 }
 
 /// Counts by name. Two names may read the same once they are on one line.
 fn counts(counts: &BTreeMap<impl ToString, u64>) -> Value {
     let mut named: BTreeMap<String, u64> = BTreeMap::new();
     counts.iter().for_each(|(name, count)| *named.entry(plain(&name.to_string())).or_default() += count);
-    Value::Object(named.into_iter().map(|(name, count)| (name, Value::from(count))).collect::<Map<_, _>>())
+    json!(named)
 }
 
 fn share(calls: u64, totals: &OutcomeTotals) -> String {
@@ -70,16 +63,16 @@ fn share(calls: u64, totals: &OutcomeTotals) -> String {
 fn shares(totals: &OutcomeTotals) -> String {
     let mut outcomes: Vec<(&CallOutcome, &u64)> = totals.outcomes.iter().filter(|(_, calls)| **calls > 0).collect();
     outcomes.sort_by_key(|(_, calls)| std::cmp::Reverse(**calls));
-    let texts =
-        outcomes.into_iter().map(|(name, calls)| format!("{} {}", plain(&name.to_string()), share(*calls, totals)));
-    let texts: Vec<String> = texts.collect();
+    let text =
+        |(name, calls): &(&CallOutcome, &u64)| format!("{} {}", plain(&name.to_string()), share(**calls, totals));
+    let texts: Vec<String> = outcomes.iter().map(text).collect();
     if texts.is_empty() { NOTHING.to_owned() } else { texts.join(", ") }
 }
 
 /// A reason, how often, and the server's message for it.
 type Reason<'r> = (&'r str, u64, Option<&'r String>);
 
-fn errors(run: &Evaluation) -> Option<Table> {
+fn errors(run: &Evaluation) -> Table {
     let metrics = [
         Measure::text("error", "error", "The reason.", |(reason, ..): &Reason| plain(reason)),
         Measure::count("calls", "calls", "Failed calls.", |(_, calls, _)| *calls),
@@ -90,7 +83,7 @@ fn errors(run: &Evaluation) -> Option<Table> {
     by_reason("errors", "Errors", &metrics, run, |totals| &totals.errors)
 }
 
-fn retries(run: &Evaluation) -> Option<Table> {
+fn retries(run: &Evaluation) -> Table {
     let metrics = [
         Measure::text("cause", "retry because of", "The cause.", |(cause, ..): &Reason| plain(cause)),
         Measure::count("retries", "retries", "Retried attempts.", |(_, retries, _)| *retries),
@@ -104,24 +97,20 @@ fn by_reason<'r>(
     metrics: &[Measure<'_, Reason<'r>>],
     run: &'r Evaluation,
     of: fn(&OutcomeTotals) -> &BTreeMap<String, u64>,
-) -> Option<Table> {
-    let rows = run.strategies.iter().enumerate().flat_map(|(place, strategy)| {
-        of(&strategy.totals).iter().map(move |(reason, calls)| {
-            let message = strategy.totals.messages.get(reason);
-            (Row::new(strategy_cell(run, place)).series(place), (reason.as_str(), *calls, message))
-        })
+) -> Table {
+    let rows = strategy_rows(run, |strategy| {
+        let totals = &strategy.totals;
+        of(totals).iter().map(move |(reason, calls)| (reason.as_str(), *calls, totals.messages.get(reason)))
     });
-    let table = Table::new(id, title, Column::strategy(), metrics, rows).only(Forms::DETAILED);
-    (!table.rows.is_empty()).then_some(table)
+    Table::new(id, title, Column::strategy(), metrics, rows).only(Forms::DETAILED)
 }
 
 /// What a terminal says of calls that were rejected, failed or retried, and of audits.
-fn exceptions(run: &Evaluation) -> Option<Table> {
-    let metrics = [Measure::text("", "", "", |text: &String| Cell::text(text.as_str()))];
+fn exceptions(run: &Evaluation) -> Table {
+    let metrics = [Measure::text("", "", "", |text: &String| Cell::text(text))];
     let rows =
         run.strategies.iter().filter_map(|strategy| Some((Row::new(strategy.name.as_str()), exception(strategy)?)));
-    let table = Table::new("exceptions", "", Column::text("", "", ""), &metrics, rows).list().only(Forms::TERMINAL);
-    (!table.rows.is_empty()).then_some(table)
+    Table::new("exceptions", "", Column::text("", "", ""), &metrics, rows).list().only(Forms::TERMINAL)
 }
 
 fn exception(strategy: &StrategyResults) -> Option<String> {
@@ -133,9 +122,8 @@ fn exception(strategy: &StrategyResults) -> Option<String> {
     let mut parts: Vec<String> = rejected.collect();
     if totals.failed() > 0 {
         let reasons = totals.errors.iter().map(|(reason, calls)| {
-            let message =
-                totals.messages.get(reason).map_or_else(String::new, |text| format!(" ({})", shortened(text)));
-            format!("{} x {}{message}", count(*calls), plain(reason))
+            let message = totals.messages.get(reason).map(|text| format!(" ({})", cut(&plain(text), LONGEST_MESSAGE)));
+            format!("{} x {}{}", count(*calls), plain(reason), message.unwrap_or_default())
         });
         let (failed, reasons) = (totals.failed(), reasons.collect::<Vec<_>>().join(", "));
         let unknown = match totals.unknown {
@@ -144,11 +132,10 @@ fn exception(strategy: &StrategyResults) -> Option<String> {
         };
         parts.push(format!("{} failed ({}){unknown}: {reasons}", count(failed), share(failed, totals)));
     }
-    if !totals.retries.is_empty() {
+    let retries = totals.retries.values().sum();
+    if retries > 0 {
         let causes = totals.retries.iter().map(|(cause, times)| format!("{} x {}", count(*times), plain(cause)));
-        let causes = causes.collect::<Vec<_>>().join(", ");
-        let noun = if totals.retries.values().sum::<u64>() == 1 { "retry" } else { "retries" };
-        parts.push(format!("{} {noun}: {causes}", count(totals.retries.values().sum())));
+        parts.push(format!("{}: {}", counted(retries, "retry"), causes.collect::<Vec<_>>().join(", ")));
     }
     parts.extend(strategy.audits.iter().filter(|audit| audit.wrong > 0).map(|audit| {
         let Anomalies { audit, cells, wrong, total } = audit;
@@ -157,38 +144,25 @@ fn exception(strategy: &StrategyResults) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-fn shortened(text: &str) -> String {
-    let plain = plain(text);
-    match plain.char_indices().nth(LONGEST_MESSAGE) {
-        Some((end, _)) => format!("{}…", &plain[..end]),
-        None => plain,
-    }
-}
-
 /// What audits counted, also where that is nothing; `None` without audits.
 pub(crate) fn audits(run: &Evaluation) -> Option<Section> {
     let metrics = [
         Measure::text("audit", "audit", "The audit.", |one: &&Anomalies| plain(&one.audit)),
         Measure::cell("anomalies", "anomalies", "Anomalies in all rounds.", |one| {
-            let tone = if one.total > 0 { Tone::Bad } else { Tone::Plain };
-            Cell::count(one.total).tone(tone)
+            Cell::count(one.total).tone(if one.total > 0 { Tone::Bad } else { Tone::Plain })
         }),
         Measure::cell("rounds_with_anomalies", "rounds with anomalies", "Rounds with anomalies.", |one| {
             Cell::text(format!("{} of {}", one.wrong, one.cells)).with_value(one.wrong)
         }),
         Measure::data("rounds", "Rounds in which it ran.", |one| one.cells),
     ];
-    let rows = run.strategies.iter().enumerate().flat_map(|(place, strategy)| {
-        strategy.audits.iter().map(move |audit| (Row::new(strategy_cell(run, place)).series(place), audit))
-    });
-    let rows: Vec<_> = rows.collect();
-    let (is_clean, is_empty) = (rows.iter().all(|(_, audit)| audit.total == 0), rows.is_empty());
+    let rows: Vec<_> = strategy_rows(run, |strategy| &strategy.audits).collect();
+    let is_clean = rows.iter().all(|(_, audit)| audit.total == 0);
     let table = Table { is_folded: is_clean, ..Table::new("audits", "All audits", Column::strategy(), &metrics, rows) };
     let lead = if is_clean {
         "No audit found an anomaly in the data after the last call of any round."
     } else {
         "Anomalies in the data after the last call of every round."
     };
-    (!is_empty && run.rounds > 0)
-        .then(|| Section::new("audits", "Audits").lead(lead).table(table).only(Forms::DETAILED))
+    Section::new("audits", "Audits").lead(lead).table(table).only(Forms::DETAILED).with_rows()
 }

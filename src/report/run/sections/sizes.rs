@@ -4,12 +4,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::report::document::cell::Cell;
-use crate::report::document::format::{bytes, bytes_change, count_change};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
-use crate::report::run::charts;
-use crate::report::run::evaluation::Evaluation;
+use crate::report::document::format::{NOTHING, bytes, bytes_change, count_change};
+use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table};
+use crate::report::run::{Evaluation, charts};
 use crate::stats::{Change, CollectionGrowth};
 
 use super::{sizes_id, strategy_cell};
@@ -19,7 +16,7 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let lags = run.strategies.iter().flat_map(|strategy| &strategy.collections).any(|growth| !growth.checkpointed);
     let lag = if lags { " Storage and indexes were read without a checkpoint and lag behind." } else { "" };
     Section::new("sizes", "Collections before → after the calls of a round")
-        .charts(charts::charts(run, charts::sizes, "sizes.svg", 4))
+        .charts(charts::charts(run, charts::sizes::sizes, "sizes.svg", 4))
         .table(table(run))
         .note(format!(
             "Means over rounds, the largest document of all rounds. Documents are uncompressed; storage and indexes are files. \
@@ -30,11 +27,11 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
 }
 
 fn table(run: &Evaluation) -> Table {
+    let size = |key, heading, about, cell: fn(&&CollectionGrowth) -> Cell| size(key, heading, about, cell);
     let metrics = [
-        Measure::cell("documents", "documents", "How many documents.", |one: &&CollectionGrowth| {
-            change(one.documents, count_change)
-        })
-        .of(Kind::Map),
+        size("documents", "documents", "How many documents.", |one| {
+            change(Some(one.documents.before), Some(one.documents.after), count_change)
+        }),
         size("mean_bytes", "mean", "The mean size of a document.", |one| sized(one.mean)),
         size("p99_bytes", "p99", "The 99th percentile of the sizes.", |one| sized(one.p99)).only(Forms::DETAILED),
         size("max_bytes", "largest", "The largest document.", |one| sized(one.max)),
@@ -45,12 +42,11 @@ fn table(run: &Evaluation) -> Table {
         // A terminal has no room for both numbers.
         size("storage_after", "storage", "The file afterwards.", |one| after(one.storage)).only(Forms::TERMINAL),
         size("indexes_after", "indexes", "The files afterwards.", |one| after(one.indexes)).only(Forms::TERMINAL),
-        Measure::data(
+        Measure::flag(
             "checkpointed",
             "Whether a checkpoint came before every reading; without it file sizes lag behind.",
-            |one: &&CollectionGrowth| one.checkpointed,
-        )
-        .of(Kind::Flag),
+            |one| one.checkpointed,
+        ),
     ];
     let rows = run.strategies.iter().enumerate().flat_map(|(strategy, results)| {
         results.collections.iter().enumerate().map(move |(place, growth)| {
@@ -64,23 +60,26 @@ fn table(run: &Evaluation) -> Table {
     table.grouped(Column::strategy()).folded()
 }
 
-fn size<'r>(
+/// A number before and after.
+pub(crate) fn size<'m, T: 'm>(
     key: &'static str,
     heading: &str,
     about: &'static str,
-    cell: fn(&&'r CollectionGrowth) -> Cell,
-) -> Measure<'r, &'r CollectionGrowth> {
+    cell: fn(&T) -> Cell,
+) -> Measure<'m, T> {
     Measure::cell(key, heading, about, cell).of(Kind::Map)
 }
 
 fn sized(one: Change) -> Cell {
-    change(one, bytes_change)
+    change(Some(one.before), Some(one.after), bytes_change)
 }
 
 fn after(one: Change) -> Cell {
     Cell::text(bytes(one.after))
 }
 
-fn change(Change { before, after }: Change, text: fn(f64, f64) -> String) -> Cell {
-    Cell::text(text(before, after)).with_value(json!({ "before": before, "after": after }))
+/// The cell of [`size`].
+pub(crate) fn change(before: Option<f64>, after: Option<f64>, text: fn(f64, f64) -> String) -> Cell {
+    let both = before.zip(after).map_or_else(|| NOTHING.to_owned(), |(before, after)| text(before, after));
+    Cell::text(both).with_value(json!({ "before": before, "after": after }))
 }

@@ -1,10 +1,8 @@
 //! The strategies that were compared.
 
-use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::three;
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
-use crate::report::run::evaluation::{Evaluation, StrategyResults};
+use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, Tone};
+use crate::report::run::{Evaluation, StrategyResults};
 
 use super::{strategy_cell, strategy_id};
 
@@ -13,27 +11,22 @@ type Entry<'r> = (usize, &'r StrategyResults);
 
 /// What each strategy is and its throughput.
 pub(crate) fn section(run: &Evaluation) -> Section {
-    let about = "What it does.";
     let metrics = [
-        Measure::text("about", "", about, |(_, one): &Entry| Cell::text(&one.about)),
-        Measure::cell(
+        Measure::text("about", "", "What it does.", |(_, one): &Entry| Cell::text(&one.about)),
+        Measure::number(
             "calls_per_second",
             "calls per second",
             "Completed calls per second of all clients; with open load those that were sent in time.",
-            |(_, one)| rate(one),
+            |rate| format!("{} calls/s", three(rate)),
+            |(_, one)| one.calls_per_second,
         ),
-        Measure::data("baseline", "Whether the others are compared with it.", |(place, _): &Entry| *place == 0)
-            .of(Kind::Flag),
-        Measure::data(
+        Measure::flag("baseline", "Whether the others are compared with it.", |(place, _)| *place == 0),
+        Measure::flag(
             "repeat",
             "Whether it is the baseline measured a second time: its difference is noise.",
-            |(_, one): &Entry| one.is_repeat,
-        )
-        .of(Kind::Flag),
-        Measure::data("unsafe", "Whether it is a negative control, excluded from verdicts.", |(_, one): &Entry| {
-            one.is_unsafe
-        })
-        .of(Kind::Flag),
+            |(_, one)| one.is_repeat,
+        ),
+        Measure::flag("unsafe", "Whether it is a negative control, excluded from verdicts.", |(_, one)| one.is_unsafe),
     ];
     let rows = run.strategies.iter().enumerate().map(|(place, strategy)| {
         let row = Row::new(strategy_cell(run, place).tone(Tone::Strong)).series(place).id(Some(strategy_id(place)));
@@ -42,8 +35,4 @@ pub(crate) fn section(run: &Evaluation) -> Section {
     let name = Column::text("strategy", "strategy", "Its name.");
     let table = Table::new("strategies", "Strategies", name, &metrics, rows).list();
     Section::new("strategies", "Strategies").table(table).only(Forms::DETAILED)
-}
-
-fn rate(strategy: &StrategyResults) -> Cell {
-    Cell::number(strategy.calls_per_second, |rate| format!("{} calls/s", three(rate)))
 }

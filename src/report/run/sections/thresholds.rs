@@ -1,9 +1,8 @@
 //! The thresholds of a run and their results.
 
-use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::format::{count, counted, percent, plain, three, time};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Kind, Measure, Row, Table};
+use crate::record::Unit;
+use crate::report::document::format::{counted, percent, plain, time};
+use crate::report::document::{Cell, Column, Kind, Measure, Row, Section, Table, Tone};
 use crate::results::RunRecord;
 use crate::stats::{Measurement, Threshold};
 
@@ -61,8 +60,7 @@ fn written(found: Measurement) -> String {
         Measurement::Nanoseconds(nanoseconds) => time(nanoseconds),
         Measurement::Share(share) => format!("{} of the calls", percent(share)),
         Measurement::Calls(calls) => counted(calls as u64, "call"),
-        Measurement::Messages(messages) if messages.fract() == 0.0 => count(messages as u64),
-        Measurement::Messages(messages) => three(messages),
+        Measurement::Messages(messages) => Unit::Count.text(messages),
     }
 }
 

@@ -5,43 +5,51 @@
 
 use serde_json::{Value, json};
 
-use crate::record::Part;
-use crate::report::document::cell::{Cell, Tone};
 use crate::report::document::format::{capitalised, percent, plain, three, time};
-use crate::report::document::section::Section;
-use crate::report::document::table::{Column, Forms, Measure, Row, Table};
+use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, Tone};
 use crate::report::run::decision::phrase::UNPREDICTED;
-use crate::report::run::parts::PartEvaluations;
-use crate::results::RunRecord;
+use crate::report::run::{Evaluation, PartEvaluations};
+use crate::results::{Part, RunRecord};
 use crate::stats::{AGREEMENT, FailedPrediction, MixEstimate, Prediction, mix_ratio, mix_time};
 
-use super::strategy_cell;
+use super::{operation_column, strategy_cell, strategy_row};
 
-/// A mix in one part: what the estimate says, and what was measured. Mean times by strategy, in nanoseconds.
-struct MeasuredMix {
-    /// Its place among the mixes; 0 for that of the run.
-    mix: usize,
+/// A mix that was measured, and what the estimate says of it.
+struct EstimatedMix {
     name: String,
-    part: Part,
     estimate: MixEstimate,
-    measured: Vec<Option<f64>>,
+    measured: Vec<MeasuredPart>,
+}
+
+/// A mix in one part.
+struct MeasuredPart {
+    part: Part,
+    /// Mean times by strategy, in nanoseconds.
+    times: Vec<Option<f64>>,
     record: RunRecord,
 }
 
 /// Strategies of the run, as far as the estimate holds of them.
 struct WhatIf<'r> {
     own: &'r RunRecord,
-    parts: &'r PartEvaluations,
+    run: &'r Evaluation,
+    estimate: MixEstimate,
+    /// The operations of the run's mix.
+    called: Vec<usize>,
     /// The mixes that were measured, that of the run first.
-    mixes: Vec<&'r RunRecord>,
-    measured: Vec<MeasuredMix>,
+    mixes: Vec<EstimatedMix>,
     /// Of which strategies the estimate holds.
     prediction: Prediction,
+    /// The strategies that are shown, in the order of the run.
+    shown: Vec<usize>,
 }
 
 /// A strategy in a measured mix.
 struct Entry<'r> {
-    of: &'r MeasuredMix,
+    mix: &'r EstimatedMix,
+    of: &'r MeasuredPart,
+    /// By which links find it.
+    id: String,
     strategy: usize,
     best: usize,
 }
@@ -50,21 +58,21 @@ struct Entry<'r> {
 pub(crate) fn section(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Option<Section> {
     // A mix that sets parameters differs in more than its weights.
     let others = others.iter().filter(|other| other.parameters == record.parameters);
-    let what_if = WhatIf::of(parts, std::iter::once(record).chain(others).collect())?;
+    let what_if = WhatIf::of(parts, std::iter::once(record).chain(others))?;
     let section = Section::new("what-if", "What if my mix is different?").only(Forms::DETAILED);
     let failures: Vec<String> = what_if.prediction.failed.iter().map(|one| what_if.failure(one)).collect();
+    let failures = failures.join("; ");
     if what_if.prediction.held.is_empty() {
-        let text = format!("{}, so no other mix is estimated: {}.", capitalised(UNPREDICTED), failures.join("; "));
-        return Some(section.note(text));
+        return Some(section.note(format!("{}, so no other mix is estimated: {failures}.", capitalised(UNPREDICTED))));
     }
-    let left_out = match failures.as_slice() {
-        [] => String::new(),
-        failures => format!(" Left out, because {UNPREDICTED}: {}.", failures.join("; ")),
-    };
+    let left_out = format!(" Left out, because {UNPREDICTED}: {failures}.");
+    let left_out = if failures.is_empty() { "" } else { &left_out };
+    let largest_miss = what_if.entries().filter_map(|one| one.miss()).map(f64::abs).fold(0.0, f64::max);
     let note = format!(
         "Estimated from own times, not measured: waiting, interference between operations, and what another mix does to the data are \
-         not in it. {} It does not tell apart strategies that are within {} of each other.{left_out}",
-        what_if.largest_miss(),
+         not in it. It misses the measured ratios by up to {}. It does not tell apart strategies that are within {} of each \
+         other.{left_out}",
+        percent(largest_miss),
         percent(AGREEMENT)
     );
     let lead = "The mean time of a call, from the own time of each operation (one client, nothing else on the server) and its share \
@@ -73,13 +81,9 @@ pub(crate) fn section(record: &RunRecord, parts: &PartEvaluations, others: &[Run
     Some(section.table(what_if.shares()).data(what_if.data()))
 }
 
-/// What was measured in a part.
-fn label(part: Part) -> &'static str {
-    match part {
-        Part::Own => "own cost",
-        Part::Rate => "response at the common rate",
-        Part::Saturation => "calls/s at saturation",
-    }
+/// What was measured in a part, and its load.
+fn label(part: Part) -> String {
+    format!("{} {}", if part == Part::Rate { "response" } else { "calls/s" }, load(part))
 }
 
 /// The load of a part.
@@ -88,17 +92,27 @@ fn load(part: Part) -> &'static str {
 }
 
 impl<'r> WhatIf<'r> {
-    fn of(parts: &'r PartEvaluations, mixes: Vec<&'r RunRecord>) -> Option<WhatIf<'r>> {
-        let own = parts.record(Part::Own)?;
-        let mixes: Vec<&RunRecord> = mixes.into_iter().filter(|run| has_times(own, run)).collect();
-        let measured: Vec<MeasuredMix> =
-            mixes.iter().enumerate().flat_map(|(mix, run)| MeasuredMix::all(own, mix, run)).collect();
-        let prediction = Prediction::of(parts.all_records()).filter(|_| !measured.is_empty())?;
-        Some(WhatIf { own, parts, mixes, measured, prediction })
+    fn of(parts: &'r PartEvaluations, runs: impl Iterator<Item = &'r RunRecord>) -> Option<WhatIf<'r>> {
+        let (own, run) = (parts.record(Part::Own)?, &**parts.main());
+        let estimate = MixEstimate::new(own);
+        let called: Vec<usize> = (0..own.operations.len()).filter(|place| estimate.share(*place) > 0.0).collect();
+        let is_called = |name: &String| called.iter().any(|operation| own.operations[*operation] == *name);
+        let has_times =
+            |run: &&RunRecord| run.mix.weights.iter().all(|(name, weight)| *weight <= 0.0 || is_called(name));
+        let mixes: Vec<EstimatedMix> = runs.filter(has_times).map(|run| EstimatedMix::of(own, run)).collect();
+        let is_measured = mixes.iter().any(|mix| !mix.measured.is_empty());
+        let prediction = Prediction::of(parts.all_records()).filter(|_| is_measured)?;
+        let mut shown: Vec<usize> = prediction.held.iter().copied().chain([prediction.best]).collect();
+        shown.sort_unstable();
+        Some(WhatIf { own, run, estimate, called, mixes, prediction, shown })
     }
 
     fn name(&self, strategy: usize) -> &str {
-        self.parts.main().strategies.get(strategy).map_or("?", |strategy| &strategy.name)
+        self.run.name(strategy).unwrap_or("?")
+    }
+
+    fn operation(&self, place: usize) -> String {
+        plain(&self.own.operations[place])
     }
 
     /// Where the estimate fails to predict how a strategy compares with the best one.
@@ -111,40 +125,33 @@ impl<'r> WhatIf<'r> {
         format!("{name} (estimated {estimated} times the time of {best}, measured {measured}: {part})")
     }
 
-    /// How far the estimates of the strategies that are shown are from what was measured.
-    fn largest_miss(&self) -> String {
-        let misses = self.measured.iter().flat_map(|of| {
-            self.prediction
-                .held
-                .iter()
-                .filter_map(|strategy| of.ratios(*strategy, self.prediction.best))
-                .map(|(estimated, measured)| (estimated / measured - 1.0).abs())
-        });
-        format!("It misses the measured ratios by up to {}.", percent(misses.fold(0.0, f64::max)))
-    }
-
-    /// The strategies that are shown, in the order of the run.
-    fn shown(&self) -> Vec<usize> {
-        let mut shown: Vec<usize> = self.prediction.held.iter().copied().chain([self.prediction.best]).collect();
-        shown.sort_unstable();
-        shown
+    /// The strategies in every mix and part.
+    fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        let best = self.prediction.best;
+        let mixes = self.mixes.iter().enumerate();
+        let measured = mixes.flat_map(|(place, mix)| mix.measured.iter().map(move |of| (place, mix, of)));
+        measured.flat_map(move |(place, mix, of)| {
+            self.shown.iter().map(move |strategy| {
+                let id = format!("what-if-{place}-{}-{strategy}", of.part.name());
+                Entry { mix, of, id, strategy: *strategy, best }
+            })
+        })
     }
 
     /// The estimate next to what was measured.
     fn estimates(&self) -> Table {
         let metrics = [
-            Measure::text("mix", "", "The mix.", |one: &Entry| Cell::text(&one.of.name)).only(Forms::JSON),
-            Measure::text("part", "", "The part of the run: `rate` or `saturation`.", |one: &Entry| one.of.part.name())
-                .only(Forms::JSON),
+            Measure::word("mix", "The mix.", |one: &Entry| Cell::text(&one.mix.name)),
+            Measure::word("part", "The part of the run: `rate` or `saturation`.", |one| one.of.part.name()),
             Measure::number(
                 "estimated_ns",
                 "estimated",
                 "Own times, weighted by the shares of the mix.",
                 time,
-                |one| one.of.estimate.mean(one.strategy),
+                |one| one.mix.estimate.mean(one.strategy),
             ),
             Measure::number("measured_ns", "measured", "The mean time of a call in this mix and part.", time, |one| {
-                one.of.measured[one.strategy]
+                one.of.times[one.strategy]
             }),
             Measure::number(
                 "estimated_ratio",
@@ -160,21 +167,18 @@ impl<'r> WhatIf<'r> {
                 three,
                 |one| one.ratios().map(|(_, measured)| measured),
             ),
-            Measure::cell("miss", "miss", "The estimated ratio divided by the measured one, minus 1.", |one| {
-                let miss = one.ratios().map(|(estimated, measured)| estimated / measured - 1.0);
-                Cell::number(miss, signed)
-            }),
+            Measure::number(
+                "miss",
+                "miss",
+                "The estimated ratio divided by the measured one, minus 1.",
+                signed,
+                Entry::miss,
+            ),
         ];
-        let rows = self.measured.iter().flat_map(|of| {
-            self.shown().into_iter().map(move |strategy| {
-                let id = format!("what-if-{}-{}-{strategy}", of.mix, of.part.name());
-                let tone = if strategy == self.prediction.best { Tone::Strong } else { Tone::Plain };
-                let row = Row::new(strategy_cell(self.parts.main(), strategy).tone(tone)).series(strategy).id(Some(id));
-                (
-                    row.group(format!("{}, {}", of.name, label(of.part))),
-                    Entry { of, strategy, best: self.prediction.best },
-                )
-            })
+        let rows = self.entries().map(|one| {
+            let tone = if one.strategy == one.best { Tone::Strong } else { Tone::Plain };
+            let row = Row::new(strategy_cell(self.run, one.strategy).tone(tone)).series(one.strategy);
+            (row.id(Some(one.id.clone())).group(format!("{}, {}", one.mix.name, label(one.of.part))), one)
         });
         let title = "Measured mixes, and what the estimate says of them";
         let question = Column::text("question", "measured mix", "A mix, and the part in which it was measured.");
@@ -190,47 +194,38 @@ impl<'r> WhatIf<'r> {
             time,
             |own: &Option<f64>| *own,
         )];
-        let estimate = MixEstimate::new(self.own);
-        let called = (0..self.own.operations.len()).filter(|operation| estimate.share(*operation) > 0.0);
-        let times: Vec<(String, usize, Option<f64>)> = called
-            .flat_map(|operation| {
-                let name = plain(&self.own.operations[operation]);
-                let time = |strategy| (name.clone(), strategy, estimate.time(strategy, operation));
-                self.shown().into_iter().map(time).collect::<Vec<_>>()
+        let rows = self.called.iter().flat_map(|operation| {
+            self.shown.iter().map(move |strategy| {
+                let row = strategy_row(self.run, *strategy).group(self.operation(*operation));
+                (row, self.estimate.time(*strategy, *operation))
             })
-            .collect();
-        let rows = times.into_iter().map(|(operation, strategy, time)| {
-            (Row::new(strategy_cell(self.parts.main(), strategy)).group(operation).series(strategy), time)
         });
         let table = Table::new("own_times", "Own time of each operation", Column::strategy(), &metrics, rows);
-        table.grouped(Column::text("operation", "operation", "The operation.")).side_by_side(Forms::DOCUMENT).folded()
+        table.grouped(operation_column()).side_by_side(Forms::DOCUMENT).folded()
     }
 
     /// What the page's script estimates with: own times in nanoseconds, shares from 0 to 1.
     fn data(&self) -> Value {
-        let estimate = MixEstimate::new(self.own);
-        let called: Vec<usize> =
-            (0..self.own.operations.len()).filter(|operation| estimate.share(*operation) > 0.0).collect();
-        let strategies = self.shown().into_iter().map(|place| {
-            let own: Vec<Option<f64>> = called.iter().map(|operation| estimate.time(place, *operation)).collect();
-            json!({ "place": place, "name": self.name(place), "own": own })
+        let called = || self.called.iter().copied();
+        let strategies = self.shown.iter().map(|place| {
+            let own: Vec<Option<f64>> = called().map(|operation| self.estimate.time(*place, operation)).collect();
+            json!({ "place": place, "name": self.name(*place), "own": own })
         });
-        let mixes = self.mixes.iter().enumerate().map(|(mix, run)| {
-            let of_mix = MixEstimate::of_mix(self.own, &run.mix.weights);
-            let measured = self.measured.iter().filter(|one| one.mix == mix).map(|one| {
-                let times: Vec<Option<f64>> = self.shown().into_iter().map(|place| one.measured[place]).collect();
-                json!({ "part": load(one.part), "times": times })
+        let mixes = self.mixes.iter().map(|mix| {
+            let measured = mix.measured.iter().map(|of| {
+                let times: Vec<Option<f64>> = self.shown.iter().map(|place| of.times[*place]).collect();
+                json!({ "part": load(of.part), "times": times })
             });
             json!({
-                "name": plain(&run.mix.name),
-                "shares": called.iter().map(|operation| of_mix.share(*operation)).collect::<Vec<f64>>(),
+                "name": mix.name,
+                "shares": called().map(|operation| mix.estimate.share(operation)).collect::<Vec<f64>>(),
                 "measured": measured.collect::<Vec<Value>>(),
             })
         });
         json!({
-            "noise": estimate.noise,
+            "noise": self.estimate.noise,
             "tolerance": AGREEMENT,
-            "operations": called.iter().map(|operation| plain(&self.own.operations[*operation])).collect::<Vec<_>>(),
+            "operations": called().map(|operation| self.operation(operation)).collect::<Vec<_>>(),
             "strategies": strategies.collect::<Vec<Value>>(),
             "mixes": mixes.collect::<Vec<Value>>(),
         })
@@ -240,60 +235,40 @@ impl<'r> WhatIf<'r> {
     fn shares(&self) -> Table {
         let metrics =
             [Measure::number("share", "share", "Its share (0 to 1) of the calls.", percent, |share: &f64| *share)];
-        let own = MixEstimate::new(self.own);
-        let called: Vec<usize> =
-            (0..self.own.operations.len()).filter(|operation| own.share(*operation) > 0.0).collect();
-        let estimate = |run: &&RunRecord| (plain(&run.mix.name), MixEstimate::of_mix(self.own, &run.mix.weights));
-        let mixes: Vec<(String, MixEstimate)> = self.mixes.iter().map(estimate).collect();
-        let rows = called.into_iter().flat_map(|operation| {
-            let row = |name: &String| Row::new(name.as_str()).group(plain(&self.own.operations[operation]));
-            mixes.iter().map(|(name, mix)| (row(name), mix.share(operation))).collect::<Vec<_>>()
-        });
-        let name = Column::text("mix", "mix", "The mix.");
-        let table =
-            Table::new("mix_shares", "Shares of the calls in the measured mixes", name, &metrics, rows).folded();
-        let operation = Column::text("operation", "operation", "The operation.");
-        table.grouped(operation).only(Forms::JSON)
-    }
-}
-
-/// Whether every operation of a run's mix has own times.
-fn has_times(own: &RunRecord, run: &RunRecord) -> bool {
-    let estimate = MixEstimate::new(own);
-    let has_time = |name: &String| {
-        let operation = own.operations.iter().position(|other| other == name);
-        operation.is_some_and(|operation| estimate.share(operation) > 0.0)
-    };
-    run.mix.weights.iter().filter(|(_, weight)| *weight > 0.0).all(|(name, _)| has_time(name))
-}
-
-impl MeasuredMix {
-    /// A run's mix in the parts that have one.
-    fn all(own: &RunRecord, mix: usize, run: &RunRecord) -> Vec<MeasuredMix> {
-        let measured = [Part::Rate, Part::Saturation].into_iter().filter_map(|part| {
-            let record = run.part(part).or_else(|| Some(run.clone()).filter(|run| run.part == Some(part)))?;
-            let strategies = 0..own.strategies.len();
-            Some(MeasuredMix {
-                mix,
-                name: plain(&run.mix.name),
-                part,
-                estimate: MixEstimate::of_mix(own, &run.mix.weights),
-                measured: strategies.map(|strategy| mix_time(&record, strategy)).collect(),
-                record,
+        let rows = self.called.iter().flat_map(|operation| {
+            self.mixes.iter().map(move |mix| {
+                let row = Row::new(mix.name.as_str()).group(self.operation(*operation));
+                (row, mix.estimate.share(*operation))
             })
         });
-        measured.collect()
+        let name = Column::text("mix", "mix", "The mix.");
+        let title = "Shares of the calls in the measured mixes";
+        Table::new("mix_shares", title, name, &metrics, rows).folded().grouped(operation_column()).only(Forms::JSON)
     }
+}
 
-    /// The estimated and the measured time of a strategy divided by that of another one.
-    fn ratios(&self, one: usize, other: usize) -> Option<(f64, f64)> {
-        Some((self.estimate.ratio(one, other)?, mix_ratio(&self.record, one, other)?))
+impl EstimatedMix {
+    /// A run's mix in the parts that have one.
+    fn of(own: &RunRecord, run: &RunRecord) -> EstimatedMix {
+        let parts = run.all_parts().into_iter().filter(|(part, _)| *part != Part::Own);
+        let measured = parts.map(|(part, record)| {
+            let times = (0..own.strategies.len()).map(|strategy| mix_time(&record, strategy)).collect();
+            MeasuredPart { part, times, record }
+        });
+        let estimate = MixEstimate::of_mix(own, &run.mix.weights);
+        EstimatedMix { name: plain(&run.mix.name), estimate, measured: measured.collect() }
     }
 }
 
 impl Entry<'_> {
+    /// The estimated and the measured time of the strategy divided by that of the best one.
     fn ratios(&self) -> Option<(f64, f64)> {
-        self.of.ratios(self.strategy, self.best)
+        let estimated = self.mix.estimate.ratio(self.strategy, self.best)?;
+        Some((estimated, mix_ratio(&self.of.record, self.strategy, self.best)?))
+    }
+
+    fn miss(&self) -> Option<f64> {
+        self.ratios().map(|(estimated, measured)| estimated / measured - 1.0)
     }
 }
 
