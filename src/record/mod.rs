@@ -8,6 +8,7 @@ mod life_end;
 mod metric;
 mod outcome;
 mod part;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub use life_end::LifeEnd;
 pub use metric::{Metric, MetricUse, Relation, SizeMetric, TimeMetric};
 pub use outcome::{CallOutcome, OutcomeKind};
 pub use part::Part;
+pub use waits::Waits;
 
 /// One finished call.
 #[derive(Debug)]
@@ -156,8 +158,8 @@ pub struct Recorder {
     /// open load response times.
     interval: Vec<Option<LatencyHistogram>>,
     load: LoadMeasures,
-    /// How long calls waited for a connection, as far as observed.
-    check_out: Option<LatencyHistogram>,
+    /// How long calls waited for a connection.
+    check_out: Waits,
     empty: LatencyHistogram,
     spares: Spares,
 }
@@ -169,7 +171,7 @@ impl Recorder {
             operations: vec![OperationMeasures::default(); operations],
             interval: vec![None; operations],
             load: LoadMeasures::Closed,
-            check_out: None,
+            check_out: Waits::default(),
             empty: LatencyHistogram::new(timeout),
             spares: Spares::default(),
         }
@@ -236,8 +238,8 @@ impl Recorder {
     }
 
     /// Adds times that calls waited for a connection.
-    pub fn add_check_outs(&mut self, times: &LatencyHistogram) {
-        self.check_out.get_or_insert_with(|| self.empty.clone()).merge(times);
+    pub fn add_check_outs(&mut self, waits: Waits) {
+        self.check_out.add(waits);
     }
 
     /// Adds what the pacer of a slice measured.
@@ -252,9 +254,9 @@ impl Recorder {
         &self.load
     }
 
-    /// How long calls waited for a connection; `None` when not observed.
-    pub fn check_out(&self) -> Option<&LatencyHistogram> {
-        self.check_out.as_ref()
+    /// How long calls waited for a connection.
+    pub fn check_out(&self) -> Waits {
+        self.check_out
     }
 
     /// Ends an interval: returns the histograms of the operations that had successful calls, and starts the next one.
@@ -284,7 +286,7 @@ impl Recorder {
                 mine.merge(queue_wait);
             }
         }
-        other.check_out.iter().for_each(|times| self.add_check_outs(times));
+        self.add_check_outs(other.check_out);
         for (mine, theirs) in self.operations.iter_mut().zip(other.finish()) {
             mine.merge(&theirs);
         }

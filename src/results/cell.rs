@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
+use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram, Waits};
 
 use super::audit::AuditRecord;
 
@@ -60,7 +60,7 @@ pub struct CellRecord {
     pub open: Option<OpenRecord>,
     /// How long calls waited for a connection of the pool; `None` when not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub check_out: Option<TimesRecord>,
+    pub check_out: Option<Waits>,
     /// How much the server's counters grew over the measured slices, docshape's own commands subtracted; without those
     /// that the server does not report.
     pub counters: BTreeMap<String, f64>,

@@ -17,7 +17,7 @@ use mongodb::{Client, ClientSession, Database};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::error::{ErrorKind, KindedError};
-use crate::record::LatencyHistogram;
+use crate::record::Waits;
 
 use super::deployment::SINGLE_SERVER_PATIENCE;
 use super::pool::PoolWatch;
@@ -178,9 +178,9 @@ impl MongoTarget {
         self.watch.created()
     }
 
-    /// Hands over how long commands waited for a connection since the last time, in nanoseconds, and forgets it.
-    pub fn take_check_outs(&self, take: impl FnOnce(&LatencyHistogram)) {
-        self.watch.take_check_outs(take);
+    /// Returns how long commands waited for a connection since the last time, and forgets it.
+    pub fn take_check_outs(&self) -> Waits {
+        self.watch.take_check_outs()
     }
 
     /// A handle is an `Arc` inside, but making one copies the client's default concerns.

@@ -3,23 +3,19 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use mongodb::event::EventHandler;
 use mongodb::event::cmap::CmapEvent;
 use mongodb::options::ServerAddress;
 
-use crate::record::LatencyHistogram;
+use crate::record::Waits;
 
 use super::primary::PrimaryWatch;
-
-/// Waits are recorded up to the bound that this timeout gives.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Counts a client's connections.
 ///
 /// The lock of the pools is taken only when a pool or a connection comes or goes, never when a command borrows one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PoolWatch {
     /// Connections to the primary; those to other members carry no calls.
     created: AtomicU64,
@@ -27,14 +23,7 @@ pub(super) struct PoolWatch {
     pools: Mutex<Vec<Pool>>,
     /// How long commands waited for a connection. The driver reports it on the thread that waits, and a client belongs to
     /// one thread, so the lock is never contended.
-    check_outs: Mutex<LatencyHistogram>,
-}
-
-impl Default for PoolWatch {
-    fn default() -> PoolWatch {
-        let check_outs = Mutex::new(LatencyHistogram::new(LONGEST_WAIT));
-        PoolWatch { created: AtomicU64::default(), primary: Arc::default(), pools: Mutex::default(), check_outs }
-    }
+    check_outs: Mutex<Waits>,
 }
 
 /// One server's pool, from its events.
@@ -69,20 +58,17 @@ impl PoolWatch {
         self.lock().iter().filter(|pool| pool.ready).map(|pool| pool.open.len()).min()
     }
 
-    /// Hands over the waits since the last time, and forgets them.
-    pub(super) fn take_check_outs(&self, take: impl FnOnce(&LatencyHistogram)) {
-        let mut times = self.check_outs.lock().unwrap_or_else(PoisonError::into_inner);
-        take(&times);
-        if times.count() > 0 {
-            times.clear();
-        }
+    /// Returns the waits since the last time, and forgets them.
+    pub(super) fn take_check_outs(&self) -> Waits {
+        std::mem::take(&mut self.check_outs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn note(&self, event: CmapEvent) {
         match event {
             CmapEvent::ConnectionCheckedOut(event) => {
                 let waited = u64::try_from(event.duration.as_nanos()).unwrap_or(u64::MAX);
-                self.check_outs.lock().unwrap_or_else(PoisonError::into_inner).record(waited);
+                let mut waits = self.check_outs.lock().unwrap_or_else(PoisonError::into_inner);
+                waits.add(Waits { count: 1, sum: waited });
             }
             CmapEvent::PoolReady(event) => self.change(event.address, |pool| pool.ready = true),
             CmapEvent::PoolCleared(event) => self.change(event.address, |pool| pool.ready = false),

@@ -201,8 +201,7 @@ fn load_thread(record: &RunRecord) -> Option<EnvironmentWarning> {
 
 /// The mean wait for a connection as a share of the mean service time.
 fn check_out(record: &RunRecord, strategy: usize) -> Option<(usize, f64)> {
-    let waits = cells(record, strategy).filter_map(|cell| cell.check_out.as_ref().filter(|times| times.count > 0));
-    let wait = median(waits.map(|times| times.sum as f64 / times.count as f64))?;
+    let wait = median(cells(record, strategy).filter_map(|cell| cell.check_out?.mean()))?;
     let share = wait / service_mean(cells(record, strategy).flat_map(|cell| &cell.operations))?;
     (share > CHECK_OUT).then_some((strategy, share))
 }
@@ -225,7 +224,7 @@ mod tests {
 
     use super::super::sample;
     use super::*;
-    use crate::record::{LatencyHistogram, StoredHistogram};
+    use crate::record::{LatencyHistogram, StoredHistogram, Waits};
 
     fn times(values: &[u64]) -> TimesRecord {
         let mut made = LatencyHistogram::new(Duration::from_secs(10));
@@ -343,7 +342,7 @@ mod tests {
     #[test]
     fn waits_for_connections_are_measured_by_the_service_time() {
         // The mix of embedded takes about 1.5 ms per call.
-        let with = |wait: u64| environment_warnings(&changed(2, 0, |cell| cell.check_out = Some(times(&[wait; 200]))));
+        let with = |wait: u64| environment_warnings(&changed(2, 0, |cell| cell.check_out = Some(Waits { count: 200, sum: 200 * wait })));
         assert_eq!(with(100_000), []);
         assert!(
             matches!(&with(400_000)[..], [EnvironmentWarning::CheckOut { waits }] if waits.len() == 1 && waits[0].0 == 0)

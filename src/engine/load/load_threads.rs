@@ -199,11 +199,11 @@ fn serve(
 async fn run(target: &Rc<MongoTarget>, mut orders: mpsc::UnboundedReceiver<Order>) {
     while let Some((job, reply)) = orders.recv().await {
         let (connections, cpu_time) = (target.connections_created(), cpu_time());
-        target.take_check_outs(|_| ());
+        target.take_check_outs();
         let mut result = job.run(target).await;
         result.cpu_time = self::cpu_time().zip(cpu_time).map(|(now, then)| now.saturating_sub(then));
         result.connections_created = target.connections_created() - connections;
-        target.take_check_outs(|times| result.recorder.add_check_outs(times));
+        result.recorder.add_check_outs(target.take_check_outs());
         let _ = reply.send(result);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::record::{
-    CallOutcome, LatencyHistogram, LoadMeasures, OperationMeasures, Paced, Part, Recorder, StoredHistogram,
+    CallOutcome, LatencyHistogram, LoadMeasures, OperationMeasures, Paced, Part, Recorder, StoredHistogram, Waits,
 };
 use crate::results::{CellRecord, OpenRecord, OperationRecord, OutcomeRecord, TimesRecord};
 use crate::server::meter::Meter;
@@ -16,7 +16,7 @@ use super::trial::RateRecord;
 struct Recorded {
     operations: Vec<OperationRecord>,
     open: Option<OpenRecord>,
-    check_out: Option<TimesRecord>,
+    check_out: Option<Waits>,
 }
 
 impl ArmRound {
@@ -27,7 +27,7 @@ impl ArmRound {
             total
         });
         let Some(total) = total else { return Recorded::default() };
-        let (load, check_out) = (total.load().clone(), total.check_out().map(TimesRecord::new));
+        let (load, check_out) = (total.load().clone(), Some(total.check_out()).filter(|waits| waits.count > 0));
         let operations: Vec<_> = Recorder::finish(total).iter().map(operation_record).collect();
         let open = match load {
             LoadMeasures::Closed => None,

@@ -140,8 +140,9 @@ impl Table<'_> {
         if let Some(open) = &cell.open {
             self.open(place, open);
         }
-        if let Some(times) = &cell.check_out {
-            self.all_times(place, "check_out", &[times]);
+        if let Some(waits) = cell.check_out {
+            let mean = ("check_out_mean", "", "ns", known(waits.mean()));
+            self.numbers(place, [mean, ("check_out_count", "", "calls", waits.count as f64)]);
         }
         self.counters(place, &cell.counters, cell.calls);
         if let Some(cost) = cell.deferred {
