@@ -191,10 +191,7 @@ fn check_cell(cell: &CellRecord, counts: &mut CountSum) -> Result<(), String> {
         check_not_negative(&format!("the mean size of {}", collection.name), collection.mean)?;
     }
     cell.audits.iter().try_for_each(|audit| counts.add(audit.anomalies()))?;
-    if let Some(times) = &cell.check_out {
-        counts.add(times.count)?;
-        check_times("the pool's check-out", times)?;
-    }
+    counts.add(cell.check_out.map_or(0, |waits| waits.count))?;
     cell.open.as_ref().map_or(Ok(()), |open| check_open(open, cell, counts))
 }
 
@@ -269,7 +266,9 @@ mod tests {
         wrong(&of(&|open| open.pacer_lag.count = 9), "the pacer's lag has 3 calls, 9 are stated");
         wrong(&of(&|open| open.seconds = f64::NAN), "seconds in which calls fell due cannot be NaN");
         wrong(&|cell| cell.operations[0].outcomes[0].response = Some(times(&[15])), "has 1 calls, 2 are stated");
-        wrong(&|cell| cell.check_out = Some(TimesRecord { sum: 50, ..times(&[1]) }), "cannot have a sum of 50 ns");
+        let wait =
+            |cell: &mut CellRecord| cell.open.as_mut().unwrap().queue_wait = TimesRecord { sum: 50, ..times(&[1]) };
+        wrong(&wait, "times of the wait in the queue cannot have a sum of 50 ns");
     }
 
     #[test]

@@ -342,7 +342,9 @@ mod tests {
     #[test]
     fn waits_for_connections_are_measured_by_the_service_time() {
         // The mix of embedded takes about 1.5 ms per call.
-        let with = |wait: u64| environment_warnings(&changed(2, 0, |cell| cell.check_out = Some(Waits { count: 200, sum: 200 * wait })));
+        let with = |wait: u64| {
+            environment_warnings(&changed(2, 0, |cell| cell.check_out = Some(Waits { count: 200, sum: 200 * wait })))
+        };
         assert_eq!(with(100_000), []);
         assert!(
             matches!(&with(400_000)[..], [EnvironmentWarning::CheckOut { waits }] if waits.len() == 1 && waits[0].0 == 0)
