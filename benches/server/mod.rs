@@ -3,15 +3,12 @@
 use std::path::PathBuf;
 
 use docshape::cli::file_limit;
-use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions, locate};
 
 /// Starts the `mongod` that `docshape run` would use; without one, ends the benchmark with the same error.
 pub async fn start() -> EmbeddedMongod {
     file_limit::raise_limit();
-    let value = |name| std::env::var_os(name);
-    let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
-    let program = locate(None, value("DOCSHAPE_MONGOD").as_deref(), home.as_deref(), value("PATH").as_deref());
-    let program = program.unwrap_or_else(|error| fail(&error.to_string()));
+    let program = locate(None, std::env::var_os).unwrap_or_else(|error| fail(&error.to_string()));
     let launcher = PathBuf::from(env!("CARGO_BIN_EXE_docshape"));
     let options = EmbeddedOptions::new(program, launcher, std::env::temp_dir());
     EmbeddedMongod::start(&options).await.unwrap_or_else(|error| fail(&error.to_string()))

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, LocateError, data_home, locate};
+use crate::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, LocateError, locate};
 
 use super::argument::{ConnectionString, EmbeddedArguments, ServerArguments, StartArguments};
 use super::exit::{CliError, Exit};
@@ -63,16 +63,8 @@ impl EmbeddedArguments {
     /// # Errors
     /// When there is none that can be run.
     pub fn options(&self) -> Result<EmbeddedOptions, CliError> {
-        let value = |name| std::env::var_os(name);
-        let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
-        let find = || {
-            locate(
-                self.mongod.as_deref().map(|path| ("--mongod", path)),
-                value("DOCSHAPE_MONGOD").as_deref(),
-                home.as_deref(),
-                value("PATH").as_deref(),
-            )
-        };
+        let argument = self.mongod.as_deref().map(|path| ("--mongod", path));
+        let find = || locate(argument, std::env::var_os);
         let program = match find() {
             Err(LocateError::Missing) if install::offer()? => find(),
             found => found,
@@ -133,7 +125,7 @@ async fn keep(options: &EmbeddedOptions) -> Result<Exit, CliError> {
     let folder = server.folder().display().to_string();
     output::message(&format!(
         "MongoDB {} is running with its data in {folder}; press Ctrl-C to stop it\n",
-        server.version()
+        server.version
     ));
     tokio::select! {
         error = server.exited() => Err(error.into()),

@@ -130,7 +130,7 @@ impl Session {
     fn describe(&self, source: &str) -> String {
         let Deployment { version, topology, set_name, .. } = &self.deployment;
         let name = set_name.as_ref().map(|name| format!(" named {name}")).unwrap_or_default();
-        let (address, tls) = (self.target.address(), if self.target.has_tls() { "on" } else { "off" });
+        let (address, tls) = (self.target.address(), if self.target.has_tls { "on" } else { "off" });
         format!("MongoDB {version} at {address} (from {source}), {topology}{name}, TLS {tls}")
     }
 
@@ -139,7 +139,7 @@ impl Session {
         let Deployment { version, topology, cache_bytes, mut facts, .. } = self.deployment.clone();
         let (embedded, topology, servers) = (self.is_embedded(), topology.to_string(), ServerSharing::Shared);
         if !embedded {
-            let tls = if self.target.has_tls() { "on" } else { "off" };
+            let tls = if self.target.has_tls { "on" } else { "off" };
             facts.splice(0..0, [("address".to_owned(), self.target.address()), ("TLS".to_owned(), tls.to_owned())]);
         }
         ServerRecord { version, embedded, topology, facts, cache_bytes, servers }
@@ -172,11 +172,7 @@ impl Session {
     /// # Errors
     /// When it cannot connect.
     pub async fn client(&self, connections: u32) -> Result<MongoTarget, CliError> {
-        let connecting = async {
-            let target = MongoTarget::connect_patiently(&self.uri, connections, self.target.patience()).await?;
-            target.warm().await?;
-            Ok(target)
-        };
+        let connecting = async { Ok(MongoTarget::connect_warm(&self.uri, connections, self.target.patience()).await?) };
         unless_stopped(&self.stop, connecting).await
     }
 }

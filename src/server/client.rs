@@ -4,14 +4,15 @@
 //! no larger and no smaller, and can be proven full before a window, so that no call pays for a connection.
 
 use std::cell::RefCell;
-use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
-use bson::raw::CString;
-use bson::{RawBson, RawDocumentBuf, rawdoc};
+use bson::{RawDocumentBuf, rawdoc};
 use futures_util::{Stream, StreamExt};
-use mongodb::options::{ClientOptions, ServerAddress, Tls};
+use mongodb::event::EventHandler;
+use mongodb::options::{ClientOptions, ServerAddress, Tls, TlsOptions};
 use mongodb::raw_batch_cursor::RawBatch;
 use mongodb::{Client, ClientSession, Database};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -23,8 +24,7 @@ use super::deployment::SINGLE_SERVER_PATIENCE;
 use super::pool::PoolWatch;
 use super::primary::PrimaryChange;
 use super::session::Sessions;
-use super::uri_error::{self, UnreadableFile};
-use super::{Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction, WriteCounts, failure};
+use super::{Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction, WriteCounts, failure, uri_error};
 
 /// How long a connection may take to open.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -35,32 +35,26 @@ const LONGEST_COMMAND: usize = 48_000_000 - 16 * 1024;
 /// Database handles kept for reuse. A run uses a handful per round; beyond this all are dropped and created again.
 const KEPT_HANDLES: usize = 64;
 
-/// Why no client could be created from a connection string.
+/// Why no client could be created from a connection string, or its pool could not be shown to be full.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The connection string is wrong.
-    #[error(
-        "the connection string is not valid: {reason}; expected \
-         mongodb://[user:password@]host:port/?options"
-    )]
-    InvalidUri {
-        /// What is wrong, without any part of the string that may be secret.
-        reason: String,
+    /// The connection string is wrong: why, without any part of it that may be secret.
+    #[error("the connection string is not valid: {0}; expected mongodb://[user:password@]host:port/?options")]
+    InvalidUri(String),
+    /// A file of a TLS connection cannot be read.
+    #[error("the file of {option}, {}, cannot be read: {source}; check the path in the connection string", path.display())]
+    TlsFile {
+        /// The option that names it.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
     },
-    /// A file that the connection string names cannot be read.
-    #[error(transparent)]
-    TlsFile(#[from] UnreadableFile),
-    /// The name in a `mongodb+srv` string did not resolve, or the driver rejected its options.
-    #[error("no client can be made from the connection string: {reason}")]
-    Driver {
-        /// The driver's message, without credentials.
-        reason: String,
-    },
-}
-
-/// Why the pool could not be shown to be full.
-#[derive(Debug, thiserror::Error)]
-pub enum WarmError {
+    /// The name in a `mongodb+srv` string did not resolve, or the driver rejected its options: its message, without
+    /// credentials.
+    #[error("no client can be made from the connection string: {0}")]
+    Driver(String),
     /// The server did not answer the first ping.
     #[error("the server at {address} did not answer a ping: {failure}")]
     Ping {
@@ -91,7 +85,8 @@ pub struct MongoTarget {
     pool_size: u32,
     patience: Duration,
     hosts: Vec<ServerAddress>,
-    has_tls: bool,
+    /// Whether connections are encrypted.
+    pub has_tls: bool,
     watch: Arc<PoolWatch>,
     handles: RefCell<Vec<(String, Database)>>,
     sessions: Sessions,
@@ -110,8 +105,8 @@ impl MongoTarget {
     /// A longer `serverSelectionTimeoutMS` of the connection string takes precedence.
     pub async fn connect_patiently(uri: &str, pool_size: u32, patience: Duration) -> Result<Self, ConnectError> {
         let watch = Arc::new(PoolWatch::default());
-        let mut options = ClientOptions::parse(uri).await.map_err(|error| refused_uri(uri, &error))?;
-        uri_error::check_files(options.tls.as_ref())?;
+        let mut options = ClientOptions::parse(uri).await.map_err(|error| refused_uri(uri, error))?;
+        check_files(options.tls.as_ref())?;
         let patience = patience.max(options.server_selection_timeout.unwrap_or_default());
         let pool_size = pool_size.max(1);
         options.app_name = Some("docshape".to_owned());
@@ -125,14 +120,22 @@ impl MongoTarget {
         options.max_adaptive_retries = Some(0);
         options.server_selection_timeout = Some(patience);
         options.connect_timeout = Some(CONNECT);
-        options.cmap_event_handler = Some(watch.handler());
-        options.sdam_event_handler = Some(watch.primary().handler());
+        let (pools, members) = (Arc::clone(&watch), Arc::clone(&watch));
+        options.cmap_event_handler = Some(EventHandler::callback(move |event| pools.note(event)));
+        options.sdam_event_handler = Some(EventHandler::callback(move |event| members.primary.see(&event)));
         let hosts = options.hosts.clone();
         let has_tls = matches!(options.tls, Some(Tls::Enabled(_)));
-        let client = Client::with_options(options)
-            .map_err(|error| ConnectError::Driver { reason: failure::from_driver(&error).message })?;
+        let client =
+            Client::with_options(options).map_err(|error| ConnectError::Driver(Failure::from(error).message))?;
         let (handles, sessions) = (RefCell::default(), Sessions::default());
         Ok(Self { client, pool_size, patience, hosts, has_tls, watch, handles, sessions })
+    }
+
+    /// As [`connect_patiently`](Self::connect_patiently), and opens all connections.
+    pub async fn connect_warm(uri: &str, pool_size: u32, patience: Duration) -> Result<Self, ConnectError> {
+        let target = Self::connect_patiently(uri, pool_size, patience).await?;
+        target.warm().await?;
+        Ok(target)
     }
 
     /// The hosts of the connection string, for messages.
@@ -140,18 +143,13 @@ impl MongoTarget {
         self.hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
     }
 
-    /// Whether connections are encrypted.
-    pub fn has_tls(&self) -> bool {
-        self.has_tls
-    }
-
     /// Opens all connections of the pool and proves that they are open.
     ///
     /// The driver's own warm-up silently does nothing before the server is known, hence the ping first; and it gives
     /// up silently when a handshake fails, hence the count of its events afterwards.
-    pub async fn warm(&self) -> Result<(), WarmError> {
+    pub async fn warm(&self) -> Result<(), ConnectError> {
         let ping = self.run("admin", rawdoc! { "ping": 1 }, ReplyKind::Single).await;
-        ping.map_err(|failure| WarmError::Ping { address: self.address(), failure })?;
+        ping.map_err(|failure| ConnectError::Ping { address: self.address(), failure })?;
         let expected = self.pool_size as usize;
         let deadline = Instant::now() + WARM_UP;
         loop {
@@ -162,7 +160,7 @@ impl MongoTarget {
                 return Ok(());
             }
             if Instant::now() >= deadline {
-                return Err(WarmError::Incomplete { address: self.address(), expected, reached });
+                return Err(ConnectError::Incomplete { address: self.address(), expected, reached });
             }
             sleep(Duration::from_millis(10)).await;
         }
@@ -201,17 +199,12 @@ impl MongoTarget {
 impl fmt::Debug for MongoTarget {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The client's own form would show its options, credentials among them.
-        formatter
-            .debug_struct("MongoTarget")
-            .field("address", &self.address())
-            .field("pool_size", &self.pool_size)
-            .finish_non_exhaustive()
+        write!(formatter, "MongoTarget({})", self.address())
     }
 }
 
 impl Target for MongoTarget {
     async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
-        check_length(&command)?;
         let mut session = self.sessions.take(&self.client).await?;
         let sent = send(&self.database(database), &mut session, command, kind).await;
         // A session on whose connection a command got lost is not used again, as the specification of sessions asks.
@@ -226,7 +219,7 @@ impl Target for MongoTarget {
     }
 
     fn take_primary_changes(&self) -> Vec<PrimaryChange> {
-        self.watch.primary().take()
+        self.watch.primary.take()
     }
 
     async fn begin(&self, w: &str) -> Result<Transaction, Failure> {
@@ -241,16 +234,11 @@ impl Target for MongoTarget {
         kind: ReplyKind,
     ) -> Result<Reply, Failure> {
         let Some(session) = transaction.session() else { return self.run(database, command, kind).await };
-        check_length(&command)?;
         send(&self.database(database), session, command, kind).await
     }
 
-    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        transaction.commit().await
-    }
-
-    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        transaction.abort().await
+    async fn end(&self, transaction: &mut Transaction, commits: bool) -> Result<(), Failure> {
+        transaction.end(commits).await
     }
 }
 
@@ -270,14 +258,14 @@ async fn send(
     command: RawDocumentBuf,
     kind: ReplyKind,
 ) -> Result<Reply, Failure> {
+    check_length(&command)?;
     match kind {
         ReplyKind::Cursor => {
-            let cursor = database.run_raw_cursor_command(command).session(&mut *session).batch().await;
-            drain(cursor.map_err(|error| failure::from_driver(&error))?.stream(session)).await
+            let mut cursor = database.run_raw_cursor_command(command).session(&mut *session).batch().await?;
+            drain(cursor.stream(session)).await
         }
         ReplyKind::Single | ReplyKind::Writes | ReplyKind::Counts => {
-            let reply = database.run_raw_command(command).session(session).await;
-            let reply = reply.map_err(|error| failure::from_driver(&error))?;
+            let reply = database.run_raw_command(command).session(session).await?;
             match WriteCounts::of(&reply) {
                 Some(counts) if kind == ReplyKind::Counts => Ok(Reply::Counts(counts)),
                 Some(_) | None => single(reply, kind),
@@ -290,52 +278,53 @@ async fn send(
 const CLUSTER_TIME_FIELDS: [&str; 4] = ["$clusterTime", "operationTime", "electionId", "opTime"];
 
 /// Turns a reply that the driver has parsed into a tree back into bytes, without the fields for the driver.
-fn single(reply: bson::Document, kind: ReplyKind) -> Result<Reply, Failure> {
-    let mut kept = RawDocumentBuf::new();
-    for (name, value) in reply.into_iter().filter(|(name, _)| !CLUSTER_TIME_FIELDS.contains(&name.as_str())) {
-        let raw = CString::try_from(name).and_then(|name| Ok((name, RawBson::try_from(value)?)));
-        let (name, value) = raw
-            .map_err(|error| Failure::new(FailureKind::Driver, format!("the reply cannot be kept as BSON: {error}")))?;
-        kept.append(name, value);
-    }
-    match kind {
-        ReplyKind::Writes => failure::in_writes_reply(&kept)?,
-        ReplyKind::Cursor | ReplyKind::Counts | ReplyKind::Single => failure::in_reply(&kept)?,
-    }
+fn single(mut reply: bson::Document, kind: ReplyKind) -> Result<Reply, Failure> {
+    CLUSTER_TIME_FIELDS.iter().for_each(|name| drop(reply.remove(name)));
+    let kept = RawDocumentBuf::try_from(&reply)
+        .map_err(|error| Failure::new(FailureKind::Driver, format!("the reply cannot be kept as BSON: {error}")))?;
+    failure::in_reply(&kept, kind)?;
     Ok(kept.into())
 }
 
 async fn drain(mut cursor: impl Stream<Item = mongodb::error::Result<RawBatch>> + Unpin) -> Result<Reply, Failure> {
     let mut batches = Vec::with_capacity(1);
     while let Some(batch) = cursor.next().await {
-        let batch = batch.map_err(|error| failure::from_driver(&error))?;
-        failure::in_reply(batch.as_raw_document())?;
+        let batch = batch?;
+        failure::in_reply(batch.as_raw_document(), ReplyKind::Cursor)?;
         batches.push(Batch::Driver(batch));
     }
     Ok(Reply::Documents(batches))
 }
 
-fn refused_uri(uri: &str, error: &mongodb::error::Error) -> ConnectError {
+/// Checks that the files of a TLS connection can be read.
+fn check_files(tls: Option<&Tls>) -> Result<(), ConnectError> {
+    let Some(Tls::Enabled(TlsOptions { ca_file_path, cert_key_file_path, .. })) = tls else { return Ok(()) };
+    for (option, path) in [("tlsCAFile", ca_file_path), ("tlsCertificateKeyFile", cert_key_file_path)] {
+        let Some(path) = path.clone() else { continue };
+        std::fs::File::open(&path).map_err(|source| ConnectError::TlsFile { option, path, source })?;
+    }
+    Ok(())
+}
+
+fn refused_uri(uri: &str, error: mongodb::error::Error) -> ConnectError {
     if let Some(reason) = uri_error::reason(uri, &error.to_string()) {
-        return ConnectError::InvalidUri { reason };
+        return ConnectError::InvalidUri(reason);
     }
-    let Failure { kind, message: reason, .. } = failure::from_driver(error);
-    if matches!(kind, FailureKind::Network | FailureKind::Timeout) {
-        return ConnectError::Driver { reason };
+    let failure = Failure::from(error);
+    if failure.is_lost() {
+        return ConnectError::Driver(failure.message);
     }
-    ConnectError::InvalidUri { reason: reason.trim_start_matches("An invalid argument was provided: ").to_owned() }
+    ConnectError::InvalidUri(failure.message.trim_start_matches("An invalid argument was provided: ").to_owned())
 }
 
 impl KindedError for ConnectError {
     fn kind(&self) -> ErrorKind {
         match self {
-            ConnectError::InvalidUri { .. } | ConnectError::TlsFile(_) => ErrorKind::Input,
-            ConnectError::Driver { .. } => ErrorKind::Environment,
+            ConnectError::InvalidUri(_) | ConnectError::TlsFile { .. } => ErrorKind::Input,
+            _ => ErrorKind::Environment,
         }
     }
 }
-
-impl KindedError for WarmError {}
 
 #[cfg(test)]
 mod tests {

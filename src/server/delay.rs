@@ -1,7 +1,7 @@
 //! A network between client and server, as a delay of every reply.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
@@ -34,9 +34,7 @@ impl<T: Target> DelayedTarget<'_, T> {
 }
 
 impl<T: Target> TargetWrapper for DelayedTarget<'_, T> {
-    type Inner = T;
-
-    fn inner(&self) -> &T {
+    fn inner(&self) -> &impl Target {
         self.target
     }
 
@@ -45,25 +43,24 @@ impl<T: Target> TargetWrapper for DelayedTarget<'_, T> {
         self.delayed(sending.send(self.target)).await
     }
 
-    async fn pass_commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        self.delayed(self.target.commit(transaction)).await
-    }
-
-    async fn pass_abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        self.delayed(self.target.abort(transaction)).await
+    async fn pass_end(&self, transaction: &mut Transaction, commits: bool) -> Result<(), Failure> {
+        self.delayed(self.target.end(transaction, commits)).await
     }
 }
 
-/// A moment at which to wake a task.
-type Alarm = (Instant, oneshot::Sender<()>);
+/// Tasks to wake, by the moment and the number of their alarm.
+type Alarms = BTreeMap<(Instant, u64), oneshot::Sender<()>>;
 
 /// The thread that wakes tasks: tokio's timer has a resolution of a millisecond.
 struct AlarmClock {
-    pending: Mutex<BinaryHeap<Reverse<Pending>>>,
+    pending: Mutex<Alarms>,
+    /// How many alarms were set.
+    count: AtomicU64,
     thread: OnceLock<Thread>,
 }
 
-static CLOCK: AlarmClock = AlarmClock { pending: Mutex::new(BinaryHeap::new()), thread: OnceLock::new() };
+static CLOCK: AlarmClock =
+    AlarmClock { pending: Mutex::new(BTreeMap::new()), count: AtomicU64::new(0), thread: OnceLock::new() };
 
 impl AlarmClock {
     /// The thread; `None` if the system has none left.
@@ -77,16 +74,16 @@ impl AlarmClock {
         self.thread.get()
     }
 
-    fn pending(&self) -> MutexGuard<'_, BinaryHeap<Reverse<Pending>>> {
+    fn pending(&self) -> MutexGuard<'_, Alarms> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets an alarm. The thread is woken only if it would sleep longer than that: with one delay for all calls, it is when no
     /// other call waits.
-    fn set(&self, alarm: Alarm) {
+    fn set(&self, moment: Instant, sender: oneshot::Sender<()>) {
         let mut pending = self.pending();
-        let is_next = pending.peek().is_none_or(|Reverse(next)| alarm.0 < next.0.0);
-        pending.push(Reverse(Pending(alarm)));
+        let is_next = pending.first_key_value().is_none_or(|((next, _), _)| moment < *next);
+        pending.insert((moment, self.count.fetch_add(1, Ordering::Relaxed)), sender);
         drop(pending);
         if is_next && let Some(thread) = self.thread.get() {
             thread.unpark();
@@ -100,12 +97,12 @@ impl AlarmClock {
         loop {
             let mut pending = self.pending();
             let now = Instant::now();
-            let next = pending.peek().map(|Reverse(Pending((moment, _)))| moment.saturating_duration_since(now));
-            let due = if next == Some(Duration::ZERO) { pending.pop() } else { None };
+            let next = pending.first_key_value().map(|((moment, _), _)| moment.saturating_duration_since(now));
+            let due = if next == Some(Duration::ZERO) { pending.pop_first() } else { None };
             drop(pending);
             match (due, next) {
                 // A call that has timed out no longer waits.
-                (Some(Reverse(Pending((_, sender)))), _) => drop(sender.send(())),
+                (Some((_, sender)), _) => drop(sender.send(())),
                 (None, Some(wait)) => std::thread::park_timeout(wait),
                 (None, None) => std::thread::park(),
             }
@@ -119,31 +116,8 @@ async fn sleep(length: Duration) {
         return tokio::time::sleep(length).await;
     }
     let (sender, rung) = oneshot::channel();
-    CLOCK.set((Instant::now() + length, sender));
+    CLOCK.set(Instant::now() + length, sender);
     drop(rung.await);
-}
-
-/// An alarm in a heap, which compares moments alone.
-struct Pending(Alarm);
-
-impl PartialEq for Pending {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.0 == other.0.0
-    }
-}
-
-impl Eq for Pending {}
-
-impl PartialOrd for Pending {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Pending {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.0.cmp(&other.0.0)
-    }
 }
 
 #[cfg(test)]

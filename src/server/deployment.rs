@@ -112,12 +112,9 @@ pub enum DeploymentError {
     /// It was started for a replica set that was never initiated.
     #[error("this server belongs to a replica set that is not initiated; run rs.initiate() on it once")]
     NotInitiated,
-    /// It is too old.
-    #[error("MongoDB {version} is too old: 5.0 or newer is needed")]
-    TooOld {
-        /// The version that was found.
-        version: String,
-    },
+    /// It has a version that is too old.
+    #[error("MongoDB {0} is too old: 5.0 or newer is needed")]
+    TooOld(String),
     /// It accepts no writes.
     #[error(
         "this member of replica set {set_name} is not its writable primary{}; connect to the set without \
@@ -142,9 +139,7 @@ impl From<Failure> for DeploymentError {
             FailureKind::Network | FailureKind::Timeout => Self::Unreachable(failure),
             FailureKind::Server(failure::AUTHENTICATION_FAILED) => Self::LogIn(failure),
             FailureKind::Server(failure::UNAUTHORIZED) => Self::Unauthorized(failure),
-            FailureKind::Server(_) | FailureKind::WriteConcern(_) | FailureKind::TooLarge | FailureKind::Driver => {
-                Self::Other(failure)
-            }
+            _ => Self::Other(failure),
         }
     }
 }
@@ -209,7 +204,7 @@ fn refuse_old(build: &RawDocument, version: &str) -> Result<(), DeploymentError>
     let mut parts = parts.filter_map(|part| part.ok()?.as_i32());
     match (parts.next(), parts.next()) {
         (Some(major), Some(minor)) if (major, minor) >= OLDEST => Ok(()),
-        _ => Err(DeploymentError::TooOld { version: version.to_owned() }),
+        _ => Err(DeploymentError::TooOld(version.to_owned())),
     }
 }
 

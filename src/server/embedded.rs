@@ -32,7 +32,7 @@ use super::client::{ConnectError, MongoTarget};
 use super::folder::{self, Folder};
 pub use super::launch::{EXEC_SUBCOMMAND, exec_mongod};
 use super::launch::{REPLICA_SET, command};
-pub use super::locate::{LocateError, data_home, locate};
+pub use super::locate::{LocateError, locate};
 use super::{Failure, ReplyKind, Target, server_log};
 
 /// How long a start may take until the server accepts writes.
@@ -92,11 +92,8 @@ pub enum Checkpoints {
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
     /// The cache size is outside what `mongod` accepts.
-    #[error("a cache of {gb} GB is not possible: expected {} to 10000", SMALLEST_CACHE_GB)]
-    CacheSize {
-        /// What was asked for, in GB.
-        gb: f64,
-    },
+    #[error("a cache of {0} GB is not possible: expected {min} to 10000", min = SMALLEST_CACHE_GB)]
+    CacheSize(f64),
     /// The temporary folder could not be created or removed.
     #[error("the embedded server's folder in {} cannot be {deed}: {source}; set TMPDIR to a folder with room", path.display())]
     Folder {
@@ -104,14 +101,6 @@ pub enum EmbeddedError {
         path: PathBuf,
         /// "made" or "removed".
         deed: &'static str,
-        /// Why.
-        source: io::Error,
-    },
-    /// No process could be started.
-    #[error("{} cannot be started: {source}", launcher.display())]
-    Launch {
-        /// The launcher.
-        launcher: PathBuf,
         /// Why.
         source: io::Error,
     },
@@ -125,15 +114,15 @@ pub enum EmbeddedError {
         /// The last meaningful lines of its log.
         log: String,
     },
-    /// It could not be suspended or resumed.
+    /// Its process could not be started, ended, suspended or resumed.
     #[error("{} cannot be {deed}: {source}", program.display())]
-    Signal {
-        /// The `mongod` program.
+    Process {
+        /// The `mongod` program, or its launcher.
         program: PathBuf,
-        /// "suspended" or "resumed".
+        /// "started", "killed", "suspended" or "resumed".
         deed: &'static str,
         /// Why.
-        source: nix::Error,
+        source: io::Error,
     },
     /// It runs but did not become ready.
     #[error("{} was not ready after {} s; its log ends with: {log}", program.display(), START.as_secs())]
@@ -143,12 +132,9 @@ pub enum EmbeddedError {
         /// The last meaningful lines of its log.
         log: String,
     },
-    /// Every port tried was taken by someone else.
-    #[error("no free port was found on 127.0.0.1 in {PORTS} tries: {log}")]
-    NoPort {
-        /// Why the last one failed.
-        log: String,
-    },
+    /// Every port tried was taken by someone else: why the last one failed.
+    #[error("no free port was found on 127.0.0.1 in {PORTS} tries: {0}")]
+    NoPort(String),
     /// It answered, but not as it should.
     #[error("the embedded server refused its set-up: {0}")]
     SetUp(#[from] Failure),
@@ -166,7 +152,8 @@ pub struct EmbeddedMongod {
     folder: Folder,
     options: EmbeddedOptions,
     port: u16,
-    version: String,
+    /// The version of the server, such as `6.0.5`.
+    pub version: String,
 }
 
 impl EmbeddedMongod {
@@ -175,13 +162,13 @@ impl EmbeddedMongod {
     /// Await it with `block_on` on the main thread; see the module's text for why.
     pub async fn start(options: &EmbeddedOptions) -> Result<Self, EmbeddedError> {
         if !(SMALLEST_CACHE_GB..=10_000.0).contains(&options.cache_gb) {
-            return Err(EmbeddedError::CacheSize { gb: options.cache_gb });
+            return Err(EmbeddedError::CacheSize(options.cache_gb));
         }
         folder::sweep(&options.temp_dir);
         let mut log = String::new();
         for attempt in 0..PORTS {
             let port = options.port.filter(|_| attempt == 0).map_or_else(free_port, Ok);
-            let port = port.map_err(|error| EmbeddedError::NoPort { log: error.to_string() })?;
+            let port = port.map_err(|error| EmbeddedError::NoPort(error.to_string()))?;
             let mut server = Self::launch(options, port)?;
             match server.become_primary().await {
                 Ok(()) => return Ok(server),
@@ -189,7 +176,7 @@ impl EmbeddedMongod {
                 Err(error) => return Err(error),
             }
         }
-        Err(EmbeddedError::NoPort { log })
+        Err(EmbeddedError::NoPort(log))
     }
 
     /// The connection string, good for any client on this machine.
@@ -212,11 +199,6 @@ impl EmbeddedMongod {
         format!("{uri}&serverMonitoringMode=poll&heartbeatFrequencyMS={DAY_IN_MS}")
     }
 
-    /// The version of the server, such as `6.0.5`.
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
     /// The process id of the server.
     pub fn pid(&self) -> u32 {
         self.child.borrow().id()
@@ -232,10 +214,10 @@ impl EmbeddedMongod {
     /// For `docshape server start`, which runs the server until the user stops it.
     pub async fn exited(&self) -> EmbeddedError {
         loop {
-            if let Err(error) = self.still_running() {
-                return error;
+            match self.ended() {
+                Some(error) => return error,
+                None => sleep(POLL * 10).await,
             }
-            sleep(POLL * 10).await;
         }
     }
 
@@ -274,8 +256,9 @@ impl EmbeddedMongod {
         self.still_running()?;
         self.is_down.set(true);
         let mut child = self.child.borrow_mut();
-        let failed = |source| EmbeddedError::Launch { launcher: self.options.launcher.clone(), source };
-        child.kill().and_then(|()| child.wait()).map(drop).map_err(failed)
+        let program = self.options.program.clone();
+        let killed = child.kill().and_then(|()| child.wait());
+        killed.map(drop).map_err(|source| EmbeddedError::Process { program, deed: "killed", source })
     }
 
     /// Starts a killed process again, on the same port and data. It accepts writes once it has recovered and is elected.
@@ -291,8 +274,8 @@ impl EmbeddedMongod {
     /// Signals the process unless it has ended: its id could be that of another by now.
     fn signal(&self, signal: Signal, deed: &'static str) -> Result<(), EmbeddedError> {
         self.still_running()?;
-        let failed = |source| EmbeddedError::Signal { program: self.options.program.clone(), deed, source };
-        kill(self.process(), signal).map_err(failed)
+        let program = self.options.program.clone();
+        kill(self.process(), signal).map_err(|error| EmbeddedError::Process { program, deed, source: error.into() })
     }
 
     fn process(&self) -> Pid {
@@ -320,7 +303,7 @@ impl EmbeddedMongod {
         let output = File::create(folder.path().join(server_log::OUTPUT_FILE)).map_err(unusable)?;
         let errors = output.try_clone().map_err(unusable)?;
         let child = command(options, folder.path(), port).stdin(Stdio::null()).stdout(output).stderr(errors).spawn();
-        child.map_err(|source| EmbeddedError::Launch { launcher: options.launcher.clone(), source })
+        child.map_err(|source| EmbeddedError::Process { program: options.launcher.clone(), deed: "started", source })
     }
 
     async fn become_primary(&mut self) -> Result<(), EmbeddedError> {

@@ -5,7 +5,7 @@ use mongodb::error::{Error, ErrorKind, WriteFailure};
 
 use super::field::{at, whole};
 use super::unknown_outcome::NOTHING_DONE;
-use super::{Failure, FailureKind};
+use super::{Failure, FailureKind, ReplyKind};
 
 /// The server's code for a failed log-in, which the driver reports without any code.
 pub(super) const AUTHENTICATION_FAILED: i32 = 18;
@@ -28,36 +28,45 @@ impl Failure {
         self.labels.iter().any(|own| own == label)
     }
 
+    /// Whether the connection broke or no reply came in time, so that the server may be lost.
+    pub fn is_lost(&self) -> bool {
+        matches!(self.kind, FailureKind::Network | FailureKind::Timeout)
+    }
+
     pub(super) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), labels: Vec::new() }
     }
 }
 
 /// Translates a driver error. Its texts contain addresses but never credentials.
-pub(super) fn from_driver(error: &Error) -> Failure {
-    let (kind, message) = match error.kind.as_ref() {
-        ErrorKind::Command(refusal) => (FailureKind::Server(refusal.code), named(&refusal.message, &refusal.code_name)),
-        ErrorKind::Write(WriteFailure::WriteConcernError(refusal)) => {
-            (FailureKind::WriteConcern(refusal.code), named(&refusal.message, &refusal.code_name))
-        }
-        ErrorKind::Authentication { message, .. } => (FailureKind::Server(AUTHENTICATION_FAILED), message.clone()),
-        ErrorKind::Io(cause) if cause.kind() == std::io::ErrorKind::TimedOut => {
-            (FailureKind::Timeout, "the connection timed out".to_owned())
-        }
-        ErrorKind::Io(cause) => (FailureKind::Network, cause.to_string()),
-        ErrorKind::ServerSelection { message, .. } => (FailureKind::Network, unreachable(message)),
-        ErrorKind::ConnectionPoolCleared { message, .. } | ErrorKind::DnsResolve { message, .. } => {
-            (FailureKind::Network, message.clone())
-        }
-        ErrorKind::InvalidResponse { message, .. } if message.contains("over maximum") => {
-            (FailureKind::TooLarge, message.clone())
-        }
-        other => (FailureKind::Driver, other.to_string()),
-    };
-    let mut labels: Vec<String> = error.labels().iter().cloned().collect();
-    labels.extend(is_unsent(error).then(|| NOTHING_DONE.to_owned()));
-    labels.sort_unstable();
-    Failure { kind, message, labels }
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let (kind, message) = match error.kind.as_ref() {
+            ErrorKind::Command(refusal) => {
+                (FailureKind::Server(refusal.code), named(&refusal.message, &refusal.code_name))
+            }
+            ErrorKind::Write(WriteFailure::WriteConcernError(refusal)) => {
+                (FailureKind::WriteConcern(refusal.code), named(&refusal.message, &refusal.code_name))
+            }
+            ErrorKind::Authentication { message, .. } => (FailureKind::Server(AUTHENTICATION_FAILED), message.clone()),
+            ErrorKind::Io(cause) if cause.kind() == std::io::ErrorKind::TimedOut => {
+                (FailureKind::Timeout, "the connection timed out".to_owned())
+            }
+            ErrorKind::Io(cause) => (FailureKind::Network, cause.to_string()),
+            ErrorKind::ServerSelection { message, .. } => (FailureKind::Network, unreachable(message)),
+            ErrorKind::ConnectionPoolCleared { message, .. } | ErrorKind::DnsResolve { message, .. } => {
+                (FailureKind::Network, message.clone())
+            }
+            ErrorKind::InvalidResponse { message, .. } if message.contains("over maximum") => {
+                (FailureKind::TooLarge, message.clone())
+            }
+            other => (FailureKind::Driver, other.to_string()),
+        };
+        let mut labels: Vec<String> = error.labels().iter().cloned().collect();
+        labels.extend(is_unsent(&error).then(|| NOTHING_DONE.to_owned()));
+        labels.sort_unstable();
+        Failure { kind, message, labels }
+    }
 }
 
 /// Whether the driver gave up before it sent anything: it found no server, or its pool was closed while the command waited for a
@@ -74,29 +83,22 @@ fn is_unsent(error: &Error) -> bool {
 pub(super) fn write_errors(reply: &RawDocument) -> Vec<(usize, Failure)> {
     let errors = reply.get_array("writeErrors").into_iter().flatten().flatten();
     let refusals = errors.filter_map(|error| error.as_document());
-    let position = |refusal| at(refusal, "index").and_then(whole).and_then(|index| usize::try_from(index).ok());
-    let index = |refusal| position(refusal).unwrap_or(0);
-    refusals.map(|refusal| (index(refusal), refused(refusal))).collect()
-}
-
-/// As [`in_reply`], but failures of single requests are no failure of the write.
-pub(super) fn in_writes_reply(reply: &RawDocument) -> Result<(), Failure> {
-    match reply.get("writeConcernError").map_err(malformed)?.and_then(|error| error.as_document()) {
-        Some(refusal) => Err(unconfirmed(refused(refusal))),
-        None => Ok(()),
-    }
+    let index = |refusal| at(refusal, "index").and_then(whole).map_or(0, |index| usize::try_from(index).unwrap_or(0));
+    refusals.map(|refusal| (index(refusal), refused(refusal, FailureKind::Server))).collect()
 }
 
 /// Finds the failure inside a reply with `ok: 1`: the first write error, else the write concern error.
 ///
+/// Failures of single requests are no failure of [`ReplyKind::Writes`].
+///
 /// The driver hands such replies out as success, so every reply must pass here. One walk over the top level, no
 /// allocation unless there is a failure.
-pub(super) fn in_reply(reply: &RawDocument) -> Result<(), Failure> {
+pub(super) fn in_reply(reply: &RawDocument, kind: ReplyKind) -> Result<(), Failure> {
     let (mut write_error, mut concern_error, mut labels) = (None, None, None);
     for element in reply {
         let (key, value) = element.map_err(malformed)?;
         match key.as_str() {
-            "writeErrors" => {
+            "writeErrors" if kind != ReplyKind::Writes => {
                 let first = value.as_array().and_then(|errors| errors.into_iter().next());
                 write_error = first.transpose().map_err(malformed)?.and_then(|error| error.as_document());
             }
@@ -106,8 +108,9 @@ pub(super) fn in_reply(reply: &RawDocument) -> Result<(), Failure> {
         }
     }
     let (mut failure, refusal) = match (write_error, concern_error) {
-        (Some(refusal), _) => (refused(refusal), refusal),
-        (None, Some(refusal)) => (unconfirmed(refused(refusal)), refusal),
+        (Some(refusal), _) => (refused(refusal, FailureKind::Server), refusal),
+        // The write itself was done.
+        (None, Some(refusal)) => (refused(refusal, FailureKind::WriteConcern), refusal),
         (None, None) => return Ok(()),
     };
     let own_labels = refusal.get("errorLabels").ok().flatten();
@@ -115,25 +118,13 @@ pub(super) fn in_reply(reply: &RawDocument) -> Result<(), Failure> {
     Err(failure)
 }
 
-/// Reads `{code, codeName, errmsg}`, the form of write errors and write concern errors.
-fn refused(refusal: &RawDocument) -> Failure {
+/// Reads `{code, codeName, errmsg}`, the form of write errors and write concern errors, of which `kind` makes a failure.
+fn refused(refusal: &RawDocument, kind: fn(i32) -> FailureKind) -> Failure {
     let text = |key| at(refusal, key).and_then(|value| value.as_str()).unwrap_or("");
     let message = named(text("errmsg"), text("codeName"));
     match at(refusal, "code").and_then(whole).and_then(|code| i32::try_from(code).ok()) {
-        Some(code) => Failure::new(FailureKind::Server(code), message),
+        Some(code) => Failure::new(kind(code), message),
         None => Failure::new(FailureKind::Driver, format!("the server refused without a code: {message}")),
-    }
-}
-
-/// The failure of a write concern: the write itself was done.
-fn unconfirmed(failure: Failure) -> Failure {
-    match failure.kind {
-        FailureKind::Server(code) => Failure { kind: FailureKind::WriteConcern(code), ..failure },
-        FailureKind::WriteConcern(_)
-        | FailureKind::TooLarge
-        | FailureKind::Network
-        | FailureKind::Timeout
-        | FailureKind::Driver => failure,
     }
 }
 
@@ -199,6 +190,10 @@ mod tests {
 
     use super::*;
 
+    fn in_reply(reply: &RawDocument) -> Result<(), Failure> {
+        super::in_reply(reply, ReplyKind::Single)
+    }
+
     #[test]
     fn a_plain_reply_is_a_success() {
         assert!(in_reply(&rawdoc! { "n": 1, "nModified": 1, "ok": 1.0 }).is_ok());
@@ -242,12 +237,12 @@ mod tests {
             "writeErrors": [{ "index": 2, "code": 11000, "errmsg": "duplicate" }, { "index": 5, "code": 121, "errmsg": "x" }],
             "ok": 1.0,
         };
-        assert!(in_writes_reply(&reply).is_ok());
+        assert!(super::in_reply(&reply, ReplyKind::Writes).is_ok());
         let found: Vec<_> = write_errors(&reply).into_iter().map(|(index, failure)| (index, failure.code())).collect();
         assert_eq!(found, [(2, Some(11000)), (5, Some(121))]);
         assert!(write_errors(&rawdoc! { "n": 1, "ok": 1.0 }).is_empty());
         let waiting = rawdoc! { "n": 1, "writeConcernError": { "code": 64, "errmsg": "waiting" }, "ok": 1.0 };
-        assert_eq!(in_writes_reply(&waiting).unwrap_err().code(), Some(64));
+        assert_eq!(super::in_reply(&waiting, ReplyKind::Writes).unwrap_err().code(), Some(64));
     }
 
     #[test]
@@ -276,9 +271,10 @@ mod tests {
 
     #[test]
     fn driver_errors_have_a_kind() {
-        let io = |kind: std::io::ErrorKind| from_driver(&Error::from(ErrorKind::from(std::io::Error::from(kind)))).kind;
+        let io =
+            |kind: std::io::ErrorKind| Failure::from(Error::from(ErrorKind::from(std::io::Error::from(kind)))).kind;
         assert_eq!(io(std::io::ErrorKind::TimedOut), FailureKind::Timeout);
         assert_eq!(io(std::io::ErrorKind::ConnectionReset), FailureKind::Network);
-        assert_eq!(from_driver(&Error::custom("odd")).kind, FailureKind::Driver);
+        assert_eq!(Failure::from(Error::custom("odd")).kind, FailureKind::Driver);
     }
 }

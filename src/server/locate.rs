@@ -1,6 +1,6 @@
 //! Finding a `mongod` program on this machine.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -28,35 +28,36 @@ pub enum LocateError {
 const WAYS: &str = "to get a server: run `docshape server install`, or run docshape with one in \
                     containers (`docker compose run --rm docshape run SCENARIO`), or use any replica set or sharded cluster with MONGODB_URI";
 
-/// The folder for a user's data, from the values of `XDG_DATA_HOME` and `HOME`; a relative one does not count.
-pub fn data_home(xdg_data_home: Option<&OsStr>, home: Option<&OsStr>) -> Option<PathBuf> {
-    let xdg = xdg_data_home.map(PathBuf::from).filter(|path| path.is_absolute());
-    xdg.or_else(|| home.filter(|home| !home.is_empty()).map(|home| Path::new(home).join(".local/share")))
-}
+/// The environment variable that names the program.
+const VARIABLE: &str = "DOCSHAPE_MONGOD";
 
-/// Finds the program: the first of the command line's (with the option's name), the value of `DOCSHAPE_MONGOD` (empty counts as unset), the
-/// one installed below `data_home`, and `mongod` in the folders of the value of `PATH`.
+/// Finds the program: the first of the command line's (with the option's name), that of `DOCSHAPE_MONGOD` (empty counts as unset), the
+/// one installed below the folder for a user's data, and `mongod` in the folders of `PATH`. `value` has the environment.
 ///
 /// A program that was named and cannot be run is an error, never a reason to take another one.
 pub fn locate(
     argument: Option<(&'static str, &Path)>,
-    env_value: Option<&OsStr>,
-    data_home: Option<&Path>,
-    path_value: Option<&OsStr>,
+    value: impl Fn(&'static str) -> Option<OsString>,
 ) -> Result<PathBuf, LocateError> {
-    let env_path = env_value.filter(|value| !value.is_empty()).map(Path::new);
-    if let Some((origin, path)) = argument.or(env_path.map(|path| ("DOCSHAPE_MONGOD", path))) {
+    let variable = value(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some((origin, path)) = argument.or(variable.as_deref().map(|path| (VARIABLE, path))) {
         return usable(path).ok_or_else(|| LocateError::NotAProgram { origin, path: path.to_owned() });
     }
-    let installed = data_home.and_then(|folder| usable(&folder.join(INSTALLED)));
-    let on_path = || path_value?.as_encoded_bytes().split(|&byte| byte == b':').find_map(mongod_in);
+    let home = data_home(value("XDG_DATA_HOME"), value("HOME"));
+    let installed = home.and_then(|folder| usable(&folder.join(INSTALLED)));
+    let on_path = || {
+        // An empty entry of PATH would mean the current folder, which is no place for a server program.
+        let path = value("PATH")?;
+        let mut folders = std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
+        folders.find_map(|folder| usable(&folder.join("mongod")))
+    };
     installed.or_else(on_path).ok_or(LocateError::Missing)
 }
 
-fn mongod_in(folder: &[u8]) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
-    // An empty entry of PATH would mean the current folder, which is no place for a server program.
-    (!folder.is_empty()).then(|| usable(&Path::new(OsStr::from_bytes(folder)).join("mongod")))?
+/// The folder for a user's data, from the values of `XDG_DATA_HOME` and `HOME`; a relative one does not count.
+fn data_home(xdg_data_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let xdg = xdg_data_home.map(PathBuf::from).filter(|path| path.is_absolute());
+    xdg.or_else(|| home.filter(|home| !home.is_empty()).map(|home| Path::new(&home).join(".local/share")))
 }
 
 /// The absolute path, when there is a file that may be run.
@@ -86,17 +87,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let flag = program(folder.path().join("flag/mongod"));
         let variable = program(folder.path().join("variable/mongod"));
-        let installed = program(folder.path().join(INSTALLED));
+        let installed = program(folder.path().join("home").join(INSTALLED));
         let on_path = program(folder.path().join("bin/mongod"));
         let path_value = format!("/nonexistent::{}", folder.path().join("bin").display());
-        let find = |argument: Option<(&'static str, &Path)>, variable: &str, home: Option<&Path>| {
-            locate(argument, Some(OsStr::new(variable)), home, Some(OsStr::new(&path_value))).unwrap()
+        let find = |argument: Option<(&'static str, &Path)>, variable: &str, home: &str| {
+            let value = |name| match name {
+                VARIABLE => Some(variable.into()),
+                "XDG_DATA_HOME" => Some(folder.path().join(home).into()),
+                "PATH" => Some((&path_value).into()),
+                _ => None,
+            };
+            locate(argument, value).unwrap()
         };
         let variable_text = variable.to_str().unwrap();
-        assert_eq!(find(Some(("--mongod", &flag)), variable_text, Some(folder.path())), flag);
-        assert_eq!(find(None, variable_text, Some(folder.path())), variable);
-        assert_eq!(find(None, "", Some(folder.path())), installed);
-        assert_eq!(find(None, "", None), on_path);
+        assert_eq!(find(Some(("--mongod", &flag)), variable_text, "home"), flag);
+        assert_eq!(find(None, variable_text, "home"), variable);
+        assert_eq!(find(None, "", "home"), installed);
+        assert_eq!(find(None, "", "missing"), on_path);
     }
 
     #[test]
@@ -105,16 +112,17 @@ mod tests {
         program(folder.path().join(INSTALLED));
         let plain = folder.path().join("plain");
         fs::write(&plain, "text").unwrap();
-        let text = locate(Some(("--mongod", &plain)), None, Some(folder.path()), None).unwrap_err().to_string();
+        let value = |name: &'static str| (name == "XDG_DATA_HOME").then(|| folder.path().into());
+        let text = locate(Some(("--mongod", &plain)), value).unwrap_err().to_string();
         assert!(text.starts_with("--mongod names") && text.contains("plain"), "{text}");
-        let text =
-            locate(None, Some(OsStr::new("/nonexistent/mongod")), Some(folder.path()), None).unwrap_err().to_string();
+        let value = |name: &'static str| value(name).or((name == VARIABLE).then(|| "/nonexistent/mongod".into()));
+        let text = locate(None, value).unwrap_err().to_string();
         assert!(text.starts_with("DOCSHAPE_MONGOD names /nonexistent/mongod"), "{text}");
     }
 
     #[test]
     fn when_there_is_none_the_three_ways_are_named() {
-        let text = locate(None, None, None, None).unwrap_err().to_string();
+        let text = locate(None, |_| None).unwrap_err().to_string();
         for way in ["docshape server install", "docker compose run", "MONGODB_URI"] {
             assert!(text.contains(way), "{text}");
         }
@@ -122,9 +130,9 @@ mod tests {
 
     #[test]
     fn the_data_home_follows_the_xdg_rules() {
-        let (home, relative) = (Some(OsStr::new("/home/ann")), Some(OsStr::new("data")));
-        assert_eq!(data_home(Some(OsStr::new("/data")), home), Some(PathBuf::from("/data")));
-        assert_eq!(data_home(relative, home), Some(PathBuf::from("/home/ann/.local/share")));
+        let home = || Some("/home/ann".into());
+        assert_eq!(data_home(Some("/data".into()), home()), Some(PathBuf::from("/data")));
+        assert_eq!(data_home(Some("data".into()), home()), Some(PathBuf::from("/home/ann/.local/share")));
         assert_eq!(data_home(None, None), None);
     }
 }

@@ -30,10 +30,8 @@ pub struct Usage {
 impl Meter {
     /// A meter for a server that is idle now: some snapshots in a row show what they cost themselves.
     pub async fn new(target: &impl Target) -> Meter {
-        match idle(target).await {
-            Ok((idle, last)) => Meter { idle: Some(idle), last: Some(last) },
-            Err(_) => Meter { idle: None, last: None },
-        }
+        let (idle, last) = idle(target).await.ok().unzip();
+        Meter { idle, last }
     }
 
     /// Forgets the last snapshot, because commands were sent that belong to no piece of work.

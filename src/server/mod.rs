@@ -134,9 +134,7 @@ impl Reply {
     /// The counts of a write; all zero for other replies.
     pub fn into_counts(self) -> WriteCounts {
         match self {
-            Reply::Documents(batches) => {
-                batches.first().map_or_else(WriteCounts::default, |reply| WriteCounts::read(reply))
-            }
+            Reply::Documents(batches) => batches.first().map(|reply| WriteCounts::read(reply)).unwrap_or_default(),
             Reply::Counts(counts) => counts,
         }
     }
@@ -214,7 +212,7 @@ pub trait Target {
     /// Begins a transaction that reads a snapshot and is committed with this write concern. A target without transactions
     /// runs the commands of one as all others.
     fn begin(&self, _w: &str) -> impl Future<Output = Result<Transaction, Failure>> {
-        async { Ok(Transaction::plain()) }
+        async { Ok(Transaction::default()) }
     }
 
     /// As [`Target::run`], inside of a transaction; the command carries no concerns.
@@ -228,14 +226,9 @@ pub trait Target {
         self.run(database, command, kind)
     }
 
-    /// Commits a transaction; may be called again when the outcome is unknown. The driver itself retries once when the
-    /// connection breaks.
-    fn commit(&self, _transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
-        async { Ok(()) }
-    }
-
-    /// Aborts a transaction.
-    fn abort(&self, _transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
+    /// Commits a transaction, or else aborts it. A commit may be repeated when its outcome is unknown. The driver itself retries
+    /// once when the connection breaks.
+    fn end(&self, _transaction: &mut Transaction, _commits: bool) -> impl Future<Output = Result<(), Failure>> {
         async { Ok(()) }
     }
 }
@@ -247,14 +240,4 @@ pub struct Db<'t, T> {
     pub target: &'t T,
     /// The name of the database.
     pub name: &'t str,
-}
-
-impl<T: Target> Db<'_, T> {
-    /// Sends a command, as [`Target::run`] does.
-    ///
-    /// # Errors
-    /// When the server or the connection fails.
-    pub async fn run(&self, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
-        self.target.run(self.name, command, kind).await
-    }
 }

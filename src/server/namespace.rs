@@ -26,11 +26,8 @@ pub enum NamespaceError {
     #[error(transparent)]
     Taken(#[from] Taken),
     /// It has data without our mark, so it is not ours.
-    #[error("database {database} is not dropped: it lacks the mark of this run, so it may belong to somebody else")]
-    NotOurs {
-        /// The database.
-        database: String,
-    },
+    #[error("database {0} is not dropped: it lacks the mark of this run, so it may belong to somebody else")]
+    NotOurs(String),
     /// The server failed the command.
     #[error("database {database} cannot be {action}: {failure}{}", rights(failure))]
     Refused {
@@ -75,7 +72,7 @@ impl Namespace {
     /// # Errors
     /// When a database exists already, or cannot be created.
     pub async fn reserve(&self, target: &impl Target, names: &[String]) -> Result<(), NamespaceError> {
-        let (mut taken, mut is_reserved) = (Taken::default(), false);
+        let (mut taken, mut is_reserved) = (Vec::new(), false);
         let reservation = self.names.reservation();
         for name in std::iter::once(&reservation).chain(names) {
             let unread = |failure| refused(name, "read", failure);
@@ -88,10 +85,12 @@ impl Namespace {
                 Some(owner) if self.is_of_run(&owner) && owner.process.state() == ProcessState::Ended => {
                     drop_of(target, name, &owner).await?;
                 }
-                owner => taken.add(name, owner),
+                owner => taken.push((name.clone(), owner)),
             }
         }
-        taken.check()?;
+        if !taken.is_empty() {
+            return Err(Taken(taken).into());
+        }
         if is_reserved { Ok(()) } else { self.create(target, &reservation).await }
     }
 
@@ -106,19 +105,11 @@ impl Namespace {
         }
         let insert = rawdoc! { "insert": MARKER_COLLECTION, "documents": [self.owner.mark()], "writeConcern": { "w": "majority" } };
         self.left.borrow_mut().insert(database.to_owned());
-        match target.run(database, insert, ReplyKind::Single).await {
-            Ok(_) => Ok(()),
-            Err(failure) if failure.code() == Some(DUPLICATE_KEY) => {
-                self.left.borrow_mut().remove(database);
-                Err(taken(target, database).await)
-            }
-            Err(failure) => {
-                if failure.code() == Some(UNAUTHORIZED) {
-                    self.left.borrow_mut().remove(database);
-                }
-                Err(failed(failure))
-            }
+        let Err(failure) = target.run(database, insert, ReplyKind::Single).await else { return Ok(()) };
+        if matches!(failure.code(), Some(DUPLICATE_KEY | UNAUTHORIZED)) {
+            self.left.borrow_mut().remove(database);
         }
+        Err(if failure.code() == Some(DUPLICATE_KEY) { taken(target, database).await } else { failed(failure) })
     }
 
     /// Drops a database with our mark. A missing one is no error; one with another mark or none stays, with an error.
@@ -130,7 +121,7 @@ impl Namespace {
         let is_ours = drop_of(target, database, &self.owner).await?;
         let is_gone = is_ours || is_empty(target, database).await.map_err(unread)?;
         self.left.borrow_mut().remove(database);
-        if is_gone { Ok(()) } else { Err(NamespaceError::NotOurs { database: database.to_owned() }) }
+        if is_gone { Ok(()) } else { Err(NamespaceError::NotOurs(database.to_owned())) }
     }
 
     /// The databases that were created and not dropped.
@@ -174,30 +165,29 @@ pub async fn mark(target: &impl Target, database: &str) -> Result<Option<Owner>,
 
 async fn find_mark(target: &impl Target, database: &str, filter: RawDocumentBuf) -> Result<Option<Owner>, Failure> {
     let find = rawdoc! { "find": MARKER_COLLECTION, "filter": filter, "limit": 1, "singleBatch": true };
-    first_result(target, database, find, Owner::read).await
+    Ok(first_result(target, database, find).await?.map(|mark| Owner::read(&mark)))
 }
 
 async fn is_empty(target: &impl Target, database: &str) -> Result<bool, Failure> {
     let list = rawdoc! { "listCollections": 1, "nameOnly": true };
-    Ok(first_result(target, database, list, |_| ()).await?.is_none())
+    Ok(first_result(target, database, list).await?.is_none())
 }
 
-async fn first_result<R>(
+async fn first_result(
     target: &impl Target,
     database: &str,
     command: RawDocumentBuf,
-    read: impl Fn(&RawDocument) -> R,
-) -> Result<Option<R>, Failure> {
+) -> Result<Option<RawDocumentBuf>, Failure> {
     let reply = target.run(database, command, ReplyKind::Cursor).await?;
     let first = reply.batches().first().and_then(|batch| at(batch, "cursor.firstBatch")?.as_array());
     // An empty first batch may still be followed by others, but not for these commands on one database.
-    Ok(first.and_then(|documents| documents.get_document(0).ok()).map(read))
+    Ok(first.and_then(|documents| documents.get_document(0).ok()).map(RawDocument::to_owned))
 }
 
 /// The error for a database that exists already.
 async fn taken(target: &impl Target, database: &str) -> NamespaceError {
     match mark(target, database).await {
-        Ok(owner) => Taken::one(database, owner).into(),
+        Ok(owner) => Taken(vec![(database.to_owned(), owner)]).into(),
         Err(failure) => refused(database, "read", failure),
     }
 }

@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use mongodb::event::EventHandler;
 use mongodb::event::cmap::CmapEvent;
 use mongodb::options::ServerAddress;
 
@@ -19,7 +18,7 @@ use super::primary::PrimaryWatch;
 pub(super) struct PoolWatch {
     /// Connections to the primary; those to other members carry no calls.
     created: AtomicU64,
-    primary: Arc<PrimaryWatch>,
+    pub(super) primary: PrimaryWatch,
     pools: Mutex<Vec<Pool>>,
     /// How long commands waited for a connection. The driver reports it on the thread that waits, and a client belongs to
     /// one thread, so the lock is never contended.
@@ -37,17 +36,6 @@ struct Pool {
 }
 
 impl PoolWatch {
-    /// A handler that feeds this watch, for the client's options.
-    pub(super) fn handler(self: &Arc<Self>) -> EventHandler<CmapEvent> {
-        let watch = Arc::clone(self);
-        EventHandler::callback(move |event| watch.note(event))
-    }
-
-    /// The primary, whose handler the client's options need, too.
-    pub(super) fn primary(&self) -> &Arc<PrimaryWatch> {
-        &self.primary
-    }
-
     /// Connections to the primary whose creation began since the client exists.
     pub(super) fn created(&self) -> u64 {
         self.created.load(Ordering::Relaxed)
@@ -63,7 +51,8 @@ impl PoolWatch {
         std::mem::take(&mut self.check_outs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn note(&self, event: CmapEvent) {
+    /// Takes an event of the driver's pools.
+    pub(super) fn note(&self, event: CmapEvent) {
         match event {
             CmapEvent::ConnectionCheckedOut(event) => {
                 let waited = u64::try_from(event.duration.as_nanos()).unwrap_or(u64::MAX);

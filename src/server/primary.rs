@@ -1,10 +1,9 @@
 //! Which server is the primary, and when it changed, from the driver's monitoring.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mongodb::event::EventHandler;
-use mongodb::event::sdam::{SdamEvent, TopologyDescription};
+use mongodb::event::sdam::SdamEvent;
 use mongodb::options::ServerAddress;
 use mongodb::{ServerType, TopologyType};
 use tokio::time::Instant;
@@ -36,16 +35,6 @@ struct Seen {
 }
 
 impl PrimaryWatch {
-    /// A handler that feeds this watch, for the client's options.
-    pub(super) fn handler(self: &Arc<Self>) -> EventHandler<SdamEvent> {
-        let watch = Arc::clone(self);
-        EventHandler::callback(move |event| {
-            if let SdamEvent::TopologyDescriptionChanged(event) = event {
-                watch.see(&event.new_description);
-            }
-        })
-    }
-
     /// Whether commands may go to this server: it is the last known primary, or none is known.
     pub(super) fn may_be(&self, address: &ServerAddress) -> bool {
         self.lock().primary.as_ref().is_none_or(|primary| primary == address)
@@ -56,7 +45,10 @@ impl PrimaryWatch {
         std::mem::take(&mut self.lock().changes)
     }
 
-    fn see(&self, topology: &TopologyDescription) {
+    /// Takes an event of the driver's monitoring.
+    pub(super) fn see(&self, event: &SdamEvent) {
+        let SdamEvent::TopologyDescriptionChanged(event) = event else { return };
+        let topology = &event.new_description;
         if topology.topology_type() != TopologyType::Sharded {
             let mut servers = topology.servers().into_values();
             let primary = servers.find(|server| server.server_type() == ServerType::RsPrimary);

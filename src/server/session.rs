@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use mongodb::{Client, ClientSession};
 
-use super::{Failure, failure};
+use super::Failure;
 
 /// Sessions that no command uses at the moment.
 ///
@@ -16,15 +16,11 @@ pub(super) struct Sessions(RefCell<Vec<ClientSession>>);
 impl Sessions {
     /// One that is free, or a new one. Dropped, it goes back to the driver.
     pub(super) async fn take(&self, client: &Client) -> Result<ClientSession, Failure> {
-        let free = self.0.borrow_mut().pop();
-        match free {
-            Some(session) => Ok(session),
-            // Causal consistency would add a time to every read, which the driver's own sessions do not.
-            None => {
-                let session = client.start_session().causal_consistency(false).await;
-                session.map_err(|error| failure::from_driver(&error))
-            }
+        if let Some(session) = self.0.borrow_mut().pop() {
+            return Ok(session);
         }
+        // Causal consistency would add a time to every read, which the driver's own sessions do not.
+        Ok(client.start_session().causal_consistency(false).await?)
     }
 
     /// Makes one free again.

@@ -16,9 +16,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 pub struct SteadyTarget<'t, T>(pub &'t T);
 
 impl<T: Target> TargetWrapper for SteadyTarget<'_, T> {
-    type Inner = T;
-
-    fn inner(&self) -> &T {
+    fn inner(&self) -> &impl Target {
         self.0
     }
 

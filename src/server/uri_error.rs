@@ -1,56 +1,14 @@
 //! What is wrong with a connection string, without any part of it that may be secret.
 
-use std::io;
-use std::path::PathBuf;
-
-use mongodb::options::{Tls, TlsOptions};
-
 /// Options of connection strings. Only these names are shown: in a mistyped string any text may be the password.
-const OPTIONS: [&str; 32] = [
-    "appName",
-    "authMechanism",
-    "authMechanismProperties",
-    "authSource",
-    "compressors",
-    "connectTimeoutMS",
-    "directConnection",
-    "heartbeatFrequencyMS",
-    "journal",
-    "loadBalanced",
-    "localThresholdMS",
-    "maxIdleTimeMS",
-    "maxPoolSize",
-    "maxStalenessSeconds",
-    "minPoolSize",
-    "readConcernLevel",
-    "readPreference",
-    "readPreferenceTags",
-    "replicaSet",
-    "retryReads",
-    "retryWrites",
-    "serverMonitoringMode",
-    "serverSelectionTimeoutMS",
-    "socketTimeoutMS",
-    "srvMaxHosts",
-    "srvServiceName",
-    "tls",
-    "tlsAllowInvalidCertificates",
-    "tlsCAFile",
-    "tlsCertificateKeyFile",
-    "waitQueueTimeoutMS",
-    "wTimeoutMS",
-];
+const OPTIONS: &str = "\
+    appName authMechanism authMechanismProperties authSource compressors connectTimeoutMS directConnection \
+    heartbeatFrequencyMS journal loadBalanced localThresholdMS maxIdleTimeMS maxPoolSize maxStalenessSeconds \
+    minPoolSize readConcernLevel readPreference readPreferenceTags replicaSet retryReads retryWrites \
+    serverMonitoringMode serverSelectionTimeoutMS socketTimeoutMS srvMaxHosts srvServiceName tls \
+    tlsAllowInvalidCertificates tlsCAFile tlsCertificateKeyFile waitQueueTimeoutMS wTimeoutMS";
 /// Names less alike are others.
 const ALIKE: f64 = 0.85;
-
-/// A file of a TLS connection that cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("the file of {option}, {}, cannot be read: {source}; check the path in the connection string", path.display())]
-pub struct UnreadableFile {
-    option: &'static str,
-    path: PathBuf,
-    source: io::Error,
-}
 
 /// Returns why the driver refused a connection string, where its message may not be shown or does not suffice. The driver
 /// quotes the parts that it could not read.
@@ -78,28 +36,17 @@ fn culprit(uri: &str, message: &str) -> Option<String> {
     let (_, options) = uri.rsplit_once('?')?;
     let given: Vec<&str> = options.split('&').filter_map(|option| Some(option.split_once('=')?.0)).collect();
     for name in given.iter().filter(|name| message.contains(&format!("{name:?}")) || message.contains(*name)) {
-        if let Some(known) = OPTIONS.iter().find(|known| known.eq_ignore_ascii_case(name)) {
+        if let Some(known) = OPTIONS.split(' ').find(|known| known.eq_ignore_ascii_case(name)) {
             return Some(format!("option {known} has an invalid value; "));
         }
-        let alike = |known: &&&str| strsim::jaro_winkler(&known.to_ascii_lowercase(), name);
-        let nearest = OPTIONS.iter().max_by(|a, b| alike(a).total_cmp(&alike(b))).filter(|known| alike(known) > ALIKE);
+        let alike = |known: &&str| strsim::jaro_winkler(&known.to_ascii_lowercase(), name);
+        let nearest =
+            OPTIONS.split(' ').max_by(|a, b| alike(a).total_cmp(&alike(b))).filter(|known| alike(known) > ALIKE);
         if let Some(known) = nearest {
             return Some(format!("it has an unknown option, did you mean {known}? "));
         }
     }
     message.contains("port").then(|| "a port is not a number from 1 to 65535; ".to_owned())
-}
-
-/// Checks that the files of a TLS connection can be read.
-pub(super) fn check_files(tls: Option<&Tls>) -> Result<(), UnreadableFile> {
-    let Some(Tls::Enabled(TlsOptions { ca_file_path, cert_key_file_path, .. })) = tls else { return Ok(()) };
-    for (option, path) in [("tlsCAFile", ca_file_path), ("tlsCertificateKeyFile", cert_key_file_path)] {
-        let Some(path) = path else { continue };
-        if let Err(source) = std::fs::File::open(path) {
-            return Err(UnreadableFile { option, path: path.clone(), source });
-        }
-    }
-    Ok(())
 }
 
 /// Whether a failed connection failed in the TLS handshake.

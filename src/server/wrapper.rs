@@ -9,11 +9,8 @@ use super::{Failure, Reply, ReplyKind, Target, Transaction};
 
 /// A target around another one, which does something about its commands. All the rest is that of the inner target.
 pub trait TargetWrapper {
-    /// The inner target.
-    type Inner: Target;
-
     /// Returns the inner target.
-    fn inner(&self) -> &Self::Inner;
+    fn inner(&self) -> &impl Target;
 
     /// Runs a command, inside of a transaction or not; [`Sending::send`] hands it to a target.
     fn pass(&self, sending: Sending<'_>) -> impl Future<Output = Result<Reply, Failure>>;
@@ -23,19 +20,13 @@ pub trait TargetWrapper {
         self.inner().begin(w)
     }
 
-    /// As [`Target::commit`].
-    fn pass_commit(&self, transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
-        self.inner().commit(transaction)
-    }
-
-    /// As [`Target::abort`].
-    fn pass_abort(&self, transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
-        self.inner().abort(transaction)
+    /// As [`Target::end`].
+    fn pass_end(&self, transaction: &mut Transaction, commits: bool) -> impl Future<Output = Result<(), Failure>> {
+        self.inner().end(transaction, commits)
     }
 }
 
 /// A command on its way to a target.
-#[derive(Debug)]
 pub struct Sending<'s> {
     /// The database.
     pub database: &'s str,
@@ -93,12 +84,8 @@ impl<W: TargetWrapper> Target for W {
         self.pass(Sending { database, command, kind, transaction: Some(transaction) }).await
     }
 
-    fn commit(&self, transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
-        self.pass_commit(transaction)
-    }
-
-    fn abort(&self, transaction: &mut Transaction) -> impl Future<Output = Result<(), Failure>> {
-        self.pass_abort(transaction)
+    fn end(&self, transaction: &mut Transaction, commits: bool) -> impl Future<Output = Result<(), Failure>> {
+        self.pass_end(transaction, commits)
     }
 }
 

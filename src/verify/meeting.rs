@@ -44,9 +44,7 @@ impl<'m, T: Target> Meeting<'m, T> {
 }
 
 impl<T: Target> TargetWrapper for Meeting<'_, T> {
-    type Inner = T;
-
-    fn inner(&self) -> &T {
+    fn inner(&self) -> &impl Target {
         self.target
     }
 

@@ -15,7 +15,7 @@ use docshape::results::{Preset, RunSettings};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::server::client::MongoTarget;
 use docshape::server::database_names::DatabaseNames;
-use docshape::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, data_home, locate};
+use docshape::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, locate};
 use docshape::server::namespace::Namespace;
 use docshape::server::{Db, Failure, Reply, ReplyKind, Target};
 use futures_util::FutureExt;
@@ -24,10 +24,7 @@ use tokio::time::Instant;
 
 /// Returns the `mongod` that docshape would start.
 pub fn program() -> PathBuf {
-    let value = |name| std::env::var_os(name);
-    let home = data_home(value("XDG_DATA_HOME").as_deref(), value("HOME").as_deref());
-    locate(None, value("DOCSHAPE_MONGOD").as_deref(), home.as_deref(), value("PATH").as_deref())
-        .unwrap_or_else(|error| panic!("this test needs a mongod: {error}"))
+    locate(None, std::env::var_os).unwrap_or_else(|error| panic!("this test needs a mongod: {error}"))
 }
 
 /// Options of the server in tests, with a small cache.

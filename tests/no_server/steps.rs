@@ -27,12 +27,9 @@ impl Target for Scripted<'_> {
         self.answer(Document::try_from(&*command).unwrap()).await
     }
 
-    async fn commit(&self, _: &mut Transaction) -> Result<(), Failure> {
-        self.answer(doc! { "commit": 1 }).await.map(drop)
-    }
-
-    async fn abort(&self, _: &mut Transaction) -> Result<(), Failure> {
-        self.answer(doc! { "abort": 1 }).await.map(drop)
+    async fn end(&self, _: &mut Transaction, commits: bool) -> Result<(), Failure> {
+        let name = if commits { "commit" } else { "abort" };
+        self.answer(doc! { name: 1 }).await.map(drop)
     }
 }
 

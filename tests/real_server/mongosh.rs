@@ -259,12 +259,8 @@ impl Target for ListeningTarget<'_> {
         reply
     }
 
-    async fn commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        self.target.commit(transaction).await
-    }
-
-    async fn abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        self.target.abort(transaction).await
+    async fn end(&self, transaction: &mut Transaction, commits: bool) -> Result<(), Failure> {
+        self.target.end(transaction, commits).await
     }
 }
 

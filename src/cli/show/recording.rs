@@ -55,9 +55,7 @@ impl<'t, T: Target> RecordingTarget<'t, T> {
 }
 
 impl<T: Target> TargetWrapper for RecordingTarget<'_, T> {
-    type Inner = T;
-
-    fn inner(&self) -> &T {
+    fn inner(&self) -> &impl Target {
         self.target
     }
 
@@ -80,16 +78,12 @@ impl<T: Target> TargetWrapper for RecordingTarget<'_, T> {
         self.target.begin(w).await
     }
 
-    async fn pass_commit(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        let done = self.target.commit(transaction).await;
-        let gist = done.as_ref().err().map_or_else(String::new, |failure| format!("error: {failure}"));
-        self.keep("session.commitTransaction()", gist);
+    async fn pass_end(&self, transaction: &mut Transaction, commits: bool) -> Result<(), Failure> {
+        let done = self.target.end(transaction, commits).await;
+        let failure = done.as_ref().err().filter(|_| commits);
+        let gist = failure.map_or_else(String::new, |failure| format!("error: {failure}"));
+        self.keep(if commits { "session.commitTransaction()" } else { "session.abortTransaction()" }, gist);
         done
-    }
-
-    async fn pass_abort(&self, transaction: &mut Transaction) -> Result<(), Failure> {
-        self.keep("session.abortTransaction()", String::new());
-        self.target.abort(transaction).await
     }
 }
 

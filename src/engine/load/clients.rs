@@ -20,9 +20,10 @@ use crate::record::{Call, CallError, CallOutcome, CallTimes, Recorder};
 use crate::server::delay::DelayedTarget;
 use crate::server::{Failure, FailureKind, Target};
 
+use super::load_threads::Job;
 use super::pacer::nanoseconds;
 use super::queue::{Due, DueQueue};
-use super::slice::{FatalError, Interval, Load, SaturatedPart, Slice, SliceEnd, SliceResult, close_interval, is_alive};
+use super::slice::{FatalError, Load, SaturatedPart, Slice, SliceEnd, SliceResult, check_alive, close_interval};
 
 /// What the clients of one load thread share during a slice.
 struct Clients<T> {
@@ -40,63 +41,63 @@ struct Clients<T> {
     ended: Cell<bool>,
 }
 
-/// Makes the calls of a slice and records them; calls in flight at the end are awaited. Intervals that end meanwhile are
-/// emitted. What was recorded before a fatal error stays recorded.
-///
-/// Every client is a task, so that what wakes one wakes nothing else: this must run where tasks can be local.
-pub(super) async fn run<T: Target + 'static>(
-    slice: Slice,
-    target: Rc<T>,
-    recorder: Recorder,
-    emit: &dyn Fn(Interval),
-) -> SliceResult {
-    let started = Instant::now();
-    let (mut edge, every) = (slice.interval, slice.every);
-    let shared = Rc::new(Clients {
-        deadline: slice.load.deadline(),
-        slice,
-        target,
-        earlier: calls(&recorder),
-        recorder: recorder.into(),
-        started,
-        saturated: Cell::default(),
-        ended: Cell::default(),
-    });
-    let mut clients = JoinSet::new();
-    for _ in 0..shared.slice.clients {
-        let shared = Rc::clone(&shared);
-        clients.spawn_local(async move { shared.run_client().await });
-    }
-    let mut ticks = tokio::time::interval_at(edge + every, every);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut result = Ok(());
-    loop {
-        tokio::select! {
-            biased;
-            _ = ticks.tick() => edge = close_interval(&mut shared.recorder.borrow_mut(), edge, emit),
-            finished = clients.join_next() => match finished {
-                None => break,
-                Some(Ok(Ok(()))) => {}
-                // The other clients finish the calls that they have in flight.
-                Some(Ok(Err(fatal))) => {
-                    shared.give_up();
-                    result = result.and(Err(fatal));
-                }
-                Some(Err(panicked)) => std::panic::resume_unwind(panicked.into_panic()),
-            },
+impl Job {
+    /// Makes the calls of a slice and records them; calls in flight at the end are awaited. Intervals that end meanwhile are
+    /// sent. What was recorded before a fatal error stays recorded.
+    ///
+    /// Every client is a task, so that what wakes one wakes nothing else: this must run where tasks can be local.
+    pub async fn run<T: Target + 'static>(self, target: &Rc<T>) -> SliceResult {
+        let Job { slice, recorder, intervals } = self;
+        // The receiver is gone when the run is being given up.
+        let emit = |interval| drop(intervals.send(interval));
+        let started = Instant::now();
+        let (mut edge, every) = (slice.interval, slice.every);
+        let shared = Rc::new(Clients {
+            deadline: slice.load.deadline(),
+            slice,
+            target: Rc::clone(target),
+            earlier: calls(&recorder),
+            recorder: recorder.into(),
+            started,
+            saturated: Cell::default(),
+            ended: Cell::default(),
+        });
+        let mut clients = JoinSet::new();
+        for _ in 0..shared.slice.clients {
+            let shared = Rc::clone(&shared);
+            clients.spawn_local(async move { shared.run_client().await });
         }
-    }
-    let fatal = result.and_then(|()| shared.record_overflow()).err();
-    let seconds = started.elapsed().as_secs_f64();
-    let Clients { recorder, saturated, .. } = Rc::into_inner(shared).expect("all clients have ended");
-    SliceResult {
-        recorder: recorder.into_inner(),
-        interval: edge,
-        seconds,
-        saturated: saturated.get().unwrap_or_default(),
-        connections_created: 0,
-        cpu_time: None,
-        fatal,
+        let mut ticks = tokio::time::interval_at(edge + every, every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut result = Ok(());
+        loop {
+            tokio::select! {
+                biased;
+                _ = ticks.tick() => edge = close_interval(&mut shared.recorder.borrow_mut(), edge, &emit),
+                finished = clients.join_next() => match finished {
+                    None => break,
+                    Some(Ok(Ok(()))) => {}
+                    // The other clients finish the calls that they have in flight.
+                    Some(Ok(Err(fatal))) => {
+                        shared.give_up();
+                        result = result.and(Err(fatal));
+                    }
+                    Some(Err(panicked)) => std::panic::resume_unwind(panicked.into_panic()),
+                },
+            }
+        }
+        let fatal = result.and_then(|()| shared.record_overflow()).err();
+        let seconds = started.elapsed().as_secs_f64();
+        let Clients { recorder, saturated, .. } = Rc::into_inner(shared).expect("all clients have ended");
+        SliceResult {
+            recorder: recorder.into_inner(),
+            interval: edge,
+            seconds,
+            saturated: saturated.get().unwrap_or_default(),
+            connections_created: 0,
+            cpu_time: None,
+            fatal,
+        }
     }
 }
 
@@ -128,12 +129,8 @@ impl<T: Target> Clients<T> {
             return None;
         }
         let position = next.fetch_add(1, Ordering::Relaxed);
-        let is_over = match end {
-            SliceEnd::AtCall(end) => position >= end,
-            SliceEnd::After(_) => false,
-        };
         match listed {
-            _ if is_over => None,
+            _ if matches!(end, SliceEnd::AtCall(end) if position >= end) => None,
             None => Some(position),
             Some(calls) => calls.get(position as usize).copied(),
         }
@@ -148,15 +145,16 @@ impl<T: Target> Clients<T> {
     /// Makes the calls that the pacer releases until there are no more.
     async fn take_released(&self, queue: &DueQueue, mut limit: Pin<&mut Sleep>) -> Result<(), FatalError> {
         while let Some(due) = queue.next().await {
-            let taken = TakenCall { due, at: Instant::now() };
+            let (Due { index, intended, released }, taken) = (due, Instant::now());
             if self.slice.stop.is_set() {
                 return Ok(());
             }
-            if taken.at - due.intended > self.slice.timeout {
-                let response = nanoseconds(taken.at - due.intended);
-                self.skip(due.index, CallTimes::Skipped { response, queue_wait: Some(taken.queue_wait()) })?;
+            let queue_wait = nanoseconds(taken.saturating_duration_since(released));
+            if taken - intended > self.slice.timeout {
+                let response = nanoseconds(taken - intended);
+                self.skip(index, CallTimes::Skipped { response, queue_wait: Some(queue_wait) })?;
             } else {
-                self.call(due.index, Some(taken), limit.as_mut()).await?;
+                self.call(index, Some((intended, queue_wait)), limit.as_mut()).await?;
             }
             queue.done();
         }
@@ -202,8 +200,14 @@ impl<T: Target> Clients<T> {
     }
 
     /// Makes a call, with `limit` as its timeout: resetting an existing timer costs less than creating one per call. The
-    /// call is drawn before the clock of its service time starts. With open load, `taken` has its intended start.
-    async fn call(&self, index: u64, taken: Option<TakenCall>, mut limit: Pin<&mut Sleep>) -> Result<(), FatalError> {
+    /// call is drawn before the clock of its service time starts. With open load, `due` has its intended start, and how long it
+    /// waited in the queue, in nanoseconds.
+    async fn call(
+        &self,
+        index: u64,
+        due: Option<(Instant, u64)>,
+        mut limit: Pin<&mut Sleep>,
+    ) -> Result<(), FatalError> {
         let (operation, mut frame) = self.draw(index)?;
         let program = &self.arm().operations[operation];
         let target = DelayedTarget { target: &*self.target, delay: self.slice.round_trip };
@@ -217,71 +221,49 @@ impl<T: Target> Clients<T> {
         };
         let done = Instant::now();
         let trace = interpreter.trace;
-        let is_unknown = |error| trace.is_outcome_unknown(error);
         let call = Call {
             operation,
             outcome: CallOutcome::Ok,
-            times: call_times(taken, sent, done),
+            times: call_times(due, sent, done),
             round_trips: trace.round_trips,
             inconsistency: trace.inconsistency_window().map(nanoseconds),
             retries: &trace.retries.iter().map(|cause: &RetryCause| cause.name()).collect::<Vec<_>>(),
             error: None,
         };
-        match result {
+        let error = match result {
             Some(Ok(value)) => {
                 self.recorder.borrow_mut().record(Call { outcome: outcome_of(&value), ..call });
-                Ok(())
+                return Ok(());
             }
-            Some(Err(error)) => {
-                let is_unknown = is_unknown(Some(&error));
-                let failed = self.failed_call(error, || {
-                    format!("{}, call {index}", self.slice.plan.operations[operation].written_call(&frame))
-                })?;
-                self.record_failure(call, FailedCall { is_unknown, ..failed }).await
-            }
-            None => {
-                let message = no_reply_within(self.slice.timeout);
-                let (reason, lost) = ("timeout".into(), Some(message.clone()));
-                let failed = FailedCall { reason, message, lost, is_unknown: is_unknown(None) };
-                self.record_failure(call, failed).await
-            }
-        }
-    }
-
-    /// How a call without a result is recorded; `call` writes it for an error.
-    #[cold]
-    fn failed_call(&self, error: StepError, call: impl FnOnce() -> String) -> Result<FailedCall, FatalError> {
-        Ok(match error {
-            StepError::Failed { failure, label } => FailedCall {
-                reason: reason(&failure),
-                message: format!("{label}: {}", failure.message),
-                lost: (failure.kind == FailureKind::Network).then_some(failure.message),
-                is_unknown: false,
-            },
-            StepError::LimitReached { limit, .. } => {
-                let (reason, message) = (limit.reason().into(), error.to_string());
-                FailedCall { reason, message, lost: None, is_unknown: false }
-            }
-            // The steps of an unsafe strategy may meet data that it has corrupted.
-            StepError::Invalid { .. } if self.arm().is_unsafe => {
-                let (reason, message) = ("no value".into(), error.to_string());
-                FailedCall { reason, message, lost: None, is_unknown: false }
-            }
-            StepError::Invalid { .. } => {
-                return Err(self.mistake(&call(), &error));
-            }
-        })
-    }
-
-    /// Records a call without a result, and checks the server when it may be lost.
-    async fn record_failure(&self, call: Call<'_>, failed: FailedCall) -> Result<(), FatalError> {
-        let FailedCall { reason, message, lost, is_unknown } = failed;
+            Some(Err(error)) => Some(error),
+            None => None,
+        };
+        let is_unknown = trace.is_outcome_unknown(error.as_ref());
+        let written = || format!("{}, call {index}", self.slice.plan.operations[operation].written_call(&frame));
+        let FailedCall { reason, message, lost } = self.failed_call(error, written)?;
         let error = Some(CallError { reason: &reason, message: &message, is_unknown });
         self.recorder.borrow_mut().record(Call { outcome: CallOutcome::Failed, error, ..call });
-        match lost {
-            Some(message) if !is_alive(&*self.target).await => Err(FatalError::ServerLost(message)),
-            Some(_) | None => Ok(()),
-        }
+        check_alive(&*self.target, lost).await
+    }
+
+    /// How a call without a result is recorded, `None` for one without a reply in time; `call` writes it for an error.
+    #[cold]
+    fn failed_call(&self, error: Option<StepError>, call: impl FnOnce() -> String) -> Result<FailedCall, FatalError> {
+        let Some(error) = error else {
+            let message = no_reply_within(self.slice.timeout);
+            return Ok(FailedCall { reason: "timeout".into(), lost: Some(message.clone()), message });
+        };
+        let message = error.to_string();
+        let (reason, lost) = match error {
+            StepError::Failed { failure, .. } => {
+                (reason(&failure), (failure.kind == FailureKind::Network).then_some(failure.message))
+            }
+            StepError::LimitReached { limit, .. } => (limit.reason().into(), None),
+            // The steps of an unsafe strategy may meet data that it has corrupted.
+            StepError::Invalid { .. } if self.arm().is_unsafe => ("no value".into(), None),
+            StepError::Invalid { .. } => return Err(self.mistake(&call(), &error)),
+        };
+        Ok(FailedCall { reason, message, lost })
     }
 
     fn arm(&self) -> &Arm {
@@ -300,31 +282,13 @@ struct FailedCall {
     message: String,
     /// The message to report when the server turns out to be lost.
     lost: Option<String>,
-    /// Whether it may have taken effect.
-    is_unknown: bool,
 }
 
-/// A released call that a client has taken.
-#[derive(Clone, Copy)]
-struct TakenCall {
-    due: Due,
-    at: Instant,
-}
-
-impl TakenCall {
-    fn queue_wait(&self) -> u64 {
-        nanoseconds(self.at.saturating_duration_since(self.due.released))
-    }
-}
-
-fn call_times(taken: Option<TakenCall>, sent: Instant, done: Instant) -> CallTimes {
+fn call_times(due: Option<(Instant, u64)>, sent: Instant, done: Instant) -> CallTimes {
     let service = nanoseconds(done - sent);
-    match taken {
+    match due {
         None => CallTimes::Closed { service },
-        Some(taken) => {
-            let response = nanoseconds(done - taken.due.intended);
-            CallTimes::Open { service, response, queue_wait: taken.queue_wait() }
-        }
+        Some((intended, queue_wait)) => CallTimes::Open { service, response: nanoseconds(done - intended), queue_wait },
     }
 }
 

@@ -12,9 +12,8 @@ use tokio::task::LocalSet;
 use crate::error::KindedError;
 use crate::record::Recorder;
 use crate::server::Target;
-use crate::server::client::{ConnectError, MongoTarget, WarmError};
+use crate::server::client::{ConnectError, MongoTarget};
 
-use super::clients;
 use super::pacer::{PacedSlice, Pacer, Pacing, pace};
 use super::slice::{Interval, Slice, SliceResult};
 
@@ -53,11 +52,8 @@ impl<G: Target + 'static> LoadThreads<G> {
                 let running = threads.iter().zip(jobs).map(|(thread, job)| thread.run(job));
                 let results = join_all(running).await;
                 let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
-                let paced = match pacer {
-                    Some(pacer) => Some(pacer.finished().await.map_err(|_| ThreadError::Gone)?),
-                    None => None,
-                };
-                (results, paced)
+                let paced = OptionFuture::from(pacer.map(Pacer::finished)).await.transpose();
+                (results, paced.map_err(|_| ThreadError::Gone)?)
             }
         };
         if let (Some(slice), Some(first)) = (paced, results.first_mut()) {
@@ -75,13 +71,7 @@ async fn run_inline<T: Target + 'static>(
     pacing: Option<Pacing>,
 ) -> (Vec<SliceResult>, Option<PacedSlice>) {
     let pacing = OptionFuture::from(pacing.map(pace));
-    let jobs = async {
-        let mut results = Vec::new();
-        for job in jobs {
-            results.push(job.run(target).await);
-        }
-        results
-    };
+    let jobs = join_all(jobs.into_iter().map(|job| job.run(target)));
     LocalSet::new().run_until(async { tokio::join!(jobs, pacing) }).await
 }
 
@@ -101,29 +91,15 @@ pub struct Job {
     pub intervals: mpsc::UnboundedSender<Interval>,
 }
 
-impl Job {
-    /// Runs the slice on a target, as local tasks of the current runtime.
-    pub async fn run<T: Target + 'static>(self, target: &Rc<T>) -> SliceResult {
-        let emit = |interval| {
-            // The receiver is gone when the run is being given up.
-            let _ = self.intervals.send(interval);
-        };
-        clients::run(self.slice, Rc::clone(target), self.recorder, &emit).await
-    }
-}
-
 /// Why a load thread cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum ThreadError {
     /// The operating system cannot create a thread or runtime.
     #[error("cannot start a load thread: {0}; try fewer load threads")]
     Spawn(#[source] std::io::Error),
-    /// The thread has no connection to the server.
+    /// The thread has no connection to the server, or not all that it needs.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// The connection pool was not filled.
-    #[error(transparent)]
-    Warm(#[from] WarmError),
     /// The thread is gone.
     #[error("a load thread ended too early; this is a bug in docshape, please report what was printed before")]
     Gone,
@@ -179,14 +155,12 @@ fn serve(
     // In a task, since waking a task only puts it into a queue. Waking the future of `block_on` makes the runtime poll its
     // sockets first, several times per call.
     let served = runtime.spawn_local(async move {
-        match connect(&uri, connections, patience).await {
+        match MongoTarget::connect_warm(&uri, connections, patience).await {
             Ok(target) => {
                 let _ = ready.send(Ok(()));
                 run(&Rc::new(target), orders).await;
             }
-            Err(error) => {
-                let _ = ready.send(Err(error));
-            }
+            Err(error) => drop(ready.send(Err(error.into()))),
         }
     });
     // An error is a panic, which has printed its message; whatever waits for the thread sees that it is gone.
@@ -206,12 +180,6 @@ async fn run(target: &Rc<MongoTarget>, mut orders: mpsc::UnboundedReceiver<Order
         result.recorder.add_check_outs(target.take_check_outs());
         let _ = reply.send(result);
     }
-}
-
-async fn connect(uri: &str, connections: u32, patience: Duration) -> Result<MongoTarget, ThreadError> {
-    let target = MongoTarget::connect_patiently(uri, connections, patience).await?;
-    target.warm().await?;
-    Ok(target)
 }
 
 /// The CPU time that this thread has used so far.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::generate::Seed;
 use crate::plan::Plan;
 use crate::record::{IntervalHistogram, Recorder};
-use crate::server::{Failure, FailureKind, ReplyKind, Target};
+use crate::server::{ReplyKind, Target};
 
 use super::queue::DueQueue;
 use super::stop::StopFlag;
@@ -88,10 +88,8 @@ impl Load {
 
     /// When closed load that starts now ends by time.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        match self {
-            Load::Closed { end: SliceEnd::After(length), .. } => Some(Instant::now() + *length),
-            Load::Closed { end: SliceEnd::AtCall(_), .. } | Load::Open(_) => None,
-        }
+        let Load::Closed { end: SliceEnd::After(length), .. } = self else { return None };
+        Some(Instant::now() + *length)
     }
 }
 
@@ -199,8 +197,15 @@ pub struct Interval {
 pub async fn is_alive(target: &impl Target) -> bool {
     let ping = target.run("admin", bson::rawdoc! { "ping": 1 }, ReplyKind::Single);
     let reply = tokio::time::timeout(target.patience(), ping).await;
-    let is_lost = |failure: Failure| matches!(failure.kind, FailureKind::Network | FailureKind::Timeout);
-    reply.is_ok_and(|reply| !reply.is_err_and(is_lost))
+    reply.is_ok_and(|reply| !reply.is_err_and(|failure| failure.is_lost()))
+}
+
+/// Returns an error with this message if there is one and the server is lost.
+pub(crate) async fn check_alive(target: &impl Target, message: Option<String>) -> Result<(), FatalError> {
+    match message {
+        Some(message) if !is_alive(target).await => Err(FatalError::ServerLost(message)),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Ends the open interval of a recorder and returns the moment, when the next one starts.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use bson::rawdoc;
+use bson::{RawDocumentBuf, rawdoc};
 
 use crate::engine::step::reply::documents;
 use crate::plan::{Arm, Value};
 use crate::results::CollectionSizes;
-use crate::server::{Db, Failure, Reply, ReplyKind, Target};
+use crate::server::{Db, Failure, ReplyKind, Target};
 
 /// Reads the sizes of all collections of an arm; those of one `for` together.
 pub(super) async fn sizes<T: Target>(
@@ -42,13 +42,8 @@ async fn count_documents<T: Target>(
     collection: &str,
     sizes: &mut BTreeMap<u64, u64>,
 ) -> Result<(), Failure> {
-    let command = rawdoc! {
-        "aggregate": collection,
-        "pipeline": [{ "$group": { "_id": { "$bsonSize": "$$ROOT" }, "n": { "$sum": 1_i64 } } }],
-        "cursor": { "batchSize": 1_000_000 },
-    };
-    let reply = db.run(command, ReplyKind::Cursor).await?;
-    for row in rows(reply) {
+    let group = rawdoc! { "$group": { "_id": { "$bsonSize": "$$ROOT" }, "n": { "$sum": 1_i64 } } };
+    for row in rows(db, collection, group).await? {
         if let (Some(Value::Int(size)), Some(Value::Int(n))) = (row.plain_field("_id"), row.plain_field("n")) {
             *sizes.entry(size as u64).or_default() += n as u64;
         }
@@ -85,14 +80,8 @@ pub(super) async fn footprint<T: Target>(db: &Db<'_, T>, arm: &Arm) -> Result<u6
 
 /// Adds the bytes of a collection and of its files.
 async fn add_storage<T: Target>(db: &Db<'_, T>, collection: &str, total: &mut CollectionSizes) -> Result<(), Failure> {
-    let command = rawdoc! {
-        "aggregate": collection,
-        "pipeline": [{ "$collStats": { "storageStats": {} } }],
-        "cursor": {},
-    };
-    let reply = db.run(command, ReplyKind::Cursor).await?;
     // One row per shard.
-    for row in rows(reply) {
+    for row in rows(db, collection, rawdoc! { "$collStats": { "storageStats": {} } }).await? {
         let stats = row.plain_field("storageStats").unwrap_or(Value::Null);
         total.size += number(stats.plain_field("size"));
         total.storage += number(stats.plain_field("storageSize"));
@@ -111,6 +100,9 @@ fn number(value: Option<Value>) -> u64 {
     }
 }
 
-fn rows(reply: Reply) -> impl Iterator<Item = Value> {
-    documents(reply).items().into_iter().flatten().collect::<Vec<_>>().into_iter()
+/// The rows of a pipeline of one stage.
+async fn rows<T: Target>(db: &Db<'_, T>, collection: &str, stage: RawDocumentBuf) -> Result<Vec<Value>, Failure> {
+    let command = rawdoc! { "aggregate": collection, "pipeline": [stage], "cursor": { "batchSize": 1_000_000 } };
+    let reply = db.target.run(db.name, command, ReplyKind::Cursor).await?;
+    Ok(documents(reply).items().into_iter().flatten().collect())
 }

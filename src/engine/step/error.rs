@@ -1,7 +1,7 @@
 //! Why a call has no result.
 
 use crate::plan::EvalError;
-use crate::server::{Failure, FailureKind};
+use crate::server::Failure;
 
 /// Why a call has no result.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -42,10 +42,7 @@ impl StepError {
 
     /// Whether the connection broke or the reply did not come in time, which says nothing about the scenario.
     pub fn is_connection_error(&self) -> bool {
-        match self {
-            StepError::Failed { failure, .. } => matches!(failure.kind, FailureKind::Network | FailureKind::Timeout),
-            StepError::LimitReached { .. } | StepError::Invalid { .. } => false,
-        }
+        matches!(self, StepError::Failed { failure, .. } if failure.is_lost())
     }
 }
 

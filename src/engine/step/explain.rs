@@ -7,7 +7,7 @@ use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 use crate::server::wrapper::{Sending, TargetWrapper};
 use crate::server::{Failure, Reply, ReplyKind, Target};
 
-use super::join::joins;
+use super::join::{Join, joins};
 
 /// The commands that find documents.
 const EXPLAINABLE: [&str; 7] = ["find", "aggregate", "count", "distinct", "update", "delete", "findAndModify"];
@@ -41,8 +41,8 @@ pub(crate) struct QueryPlan {
     pub(crate) indexes: Vec<String>,
     /// Whether it examines every document of a collection to find some.
     scans: bool,
-    /// What is wrong with the plans of its joins.
-    join_problems: Vec<String>,
+    /// What is wrong with it and the plans of its joins: predicates of sentences about the command.
+    problems: Vec<String>,
 }
 
 impl<'t, T: Target> ExplainTarget<'t, T> {
@@ -73,10 +73,10 @@ impl<'t, T: Target> ExplainTarget<'t, T> {
         }
         let mut plan = self.plan(database, command, name, collection).await;
         if let Some(plan) = &mut plan {
+            plan.problems = plan.own_problems(None);
             for join in joins(command) {
                 let inner = self.plan(database, &join.query, "aggregate", &join.from).await;
-                let problems = inner.iter().flat_map(QueryPlan::own_problems);
-                plan.join_problems.extend(problems.map(|problem| problem.inside(join.stage, &join.from)));
+                plan.problems.extend(inner.iter().flat_map(|inner| inner.own_problems(Some(&join))));
             }
         }
         self.plans.borrow_mut().push((shape, plan));
@@ -92,9 +92,7 @@ impl<'t, T: Target> ExplainTarget<'t, T> {
 }
 
 impl<T: Target> TargetWrapper for ExplainTarget<'_, T> {
-    type Inner = T;
-
-    fn inner(&self) -> &T {
+    fn inner(&self) -> &impl Target {
         self.target
     }
 
@@ -160,10 +158,7 @@ impl QueryPlan {
     /// Finds the plans in a reply: directly, under a pipeline's stages, or per shard.
     fn descend(&mut self, reply: &RawDocument) {
         if let Ok(planner) = reply.get_document("queryPlanner") {
-            if let Ok(winner) = planner.get_document("winningPlan") {
-                self.walk(winner);
-            }
-            return;
+            return planner.get_document("winningPlan").into_iter().for_each(|winner| self.walk(winner));
         }
         if let Ok(stages) = reply.get_array("stages") {
             self.descend_stages(stages);
@@ -215,43 +210,24 @@ impl QueryPlan {
 
     /// Returns a sentence per problem of the plan.
     pub(crate) fn warnings(&self, strategy: &str, operation: &str) -> impl Iterator<Item = String> {
-        let own = self.own_problems().map(|problem| problem.predicate().to_owned());
-        own.chain(self.join_problems.iter().cloned()).map(move |problem| {
+        self.problems.iter().map(move |problem| {
             format!("Strategy {strategy}, operation {operation}: `{}` {problem}; is an index missing?", self.step)
         })
     }
 
-    fn own_problems(&self) -> impl Iterator<Item = PlanProblem> + use<> {
-        let scans = self.scans.then_some(PlanProblem::Scan);
+    /// Why the plan is slow on large collections; with a join, that of its query.
+    fn own_problems(&self, join: Option<&Join>) -> Vec<String> {
         // The output of a group or a join has no index.
         let mut inner = self.stages.iter().skip_while(|stage| *stage != "SORT").skip(1);
         let sorts = self.has("SORT") && !inner.any(|stage| stage == "GROUP" || stage == "EQ_LOOKUP");
-        scans.into_iter().chain(sorts.then_some(PlanProblem::Sort))
-    }
-}
-
-/// Why a plan is slow on large collections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PlanProblem {
-    Scan,
-    Sort,
-}
-
-impl PlanProblem {
-    /// The predicate of a sentence about the command.
-    fn predicate(self) -> &'static str {
-        match self {
-            PlanProblem::Scan => "scans the whole collection (COLLSCAN)",
-            PlanProblem::Sort => "sorts in memory (SORT)",
-        }
-    }
-
-    /// The predicate of a sentence about the command that contains a join.
-    fn inside(self, stage: &str, from: &str) -> String {
-        match self {
-            PlanProblem::Scan => format!("scans the whole collection `{from}` inside `{stage}` (COLLSCAN)"),
-            PlanProblem::Sort => format!("sorts documents of `{from}` in memory inside `{stage}` (SORT)"),
-        }
+        let (scan, sort) = match join {
+            None => ("scans the whole collection (COLLSCAN)".to_owned(), "sorts in memory (SORT)".to_owned()),
+            Some(Join { stage, from, .. }) => (
+                format!("scans the whole collection `{from}` inside `{stage}` (COLLSCAN)"),
+                format!("sorts documents of `{from}` in memory inside `{stage}` (SORT)"),
+            ),
+        };
+        self.scans.then_some(scan).into_iter().chain(sorts.then_some(sort)).collect()
     }
 }
 
@@ -259,9 +235,9 @@ impl PlanProblem {
 mod tests {
     use super::*;
 
-    fn read(reply: &RawDocument) -> (Vec<String>, Vec<String>, Vec<&'static str>) {
+    fn read(reply: &RawDocument) -> (Vec<String>, Vec<String>, Vec<String>) {
         let plan = QueryPlan::read(reply, "find", "comments");
-        (plan.stages.clone(), plan.indexes.clone(), plan.own_problems().map(PlanProblem::predicate).collect())
+        (plan.stages.clone(), plan.indexes.clone(), plan.own_problems(None))
     }
 
     fn scan() -> RawDocumentBuf {
@@ -281,11 +257,11 @@ mod tests {
         let problems = read(&rawdoc! { "queryPlanner": { "winningPlan": sort } }).2;
         assert_eq!(problems, ["scans the whole collection (COLLSCAN)", "sorts in memory (SORT)"]);
         let all = rawdoc! { "queryPlanner": { "winningPlan": { "stage": "COLLSCAN", "direction": "forward" } } };
-        assert_eq!(read(&all).2, Vec::<&str>::new());
-        assert_eq!(QueryPlan::read(&all, "distinct", "c").own_problems().count(), 1);
+        assert_eq!(read(&all).2, Vec::<String>::new());
+        assert_eq!(QueryPlan::read(&all, "distinct", "c").own_problems(None).len(), 1);
         let groups =
             rawdoc! { "stage": "SORT", "inputStage": { "stage": "GROUP", "inputStage": { "stage": "IXSCAN" } } };
-        assert_eq!(read(&rawdoc! { "queryPlanner": { "winningPlan": groups } }).2, Vec::<&str>::new());
+        assert_eq!(read(&rawdoc! { "queryPlanner": { "winningPlan": groups } }).2, Vec::<String>::new());
     }
 
     #[test]

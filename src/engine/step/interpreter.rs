@@ -20,7 +20,6 @@ use super::trace::CallTrace;
 use super::transaction::OpenTransaction;
 
 /// Runs one program on one database of a target.
-#[derive(Debug)]
 pub struct Interpreter<'t, T> {
     pub(super) target: &'t T,
     database: &'t str,

@@ -20,10 +20,7 @@ pub(super) fn reply_value(shape: ReplyShape, reply: Reply) -> Value {
 }
 
 fn first_batch(reply: Reply) -> Raw {
-    match reply.into_batches().into_iter().next() {
-        Some(batch) => Raw::new(batch),
-        None => Raw::new(bson::RawDocumentBuf::new()),
-    }
+    reply.into_batches().into_iter().next().map_or_else(|| Raw::new(bson::RawDocumentBuf::new()), Raw::new)
 }
 
 fn batch_documents(raw: &Raw) -> Value {

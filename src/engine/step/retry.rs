@@ -73,13 +73,6 @@ fn catching<'s>(catches: &'s [(Caught, Vec<Step>)], failure: &Failure) -> Option
 
 /// Whether the server, or the driver before it, found a document or message too large.
 pub(super) fn is_too_large(failure: &Failure) -> bool {
-    match failure.kind {
-        FailureKind::Server(10334 | 17419) | FailureKind::TooLarge => true,
-        FailureKind::Server(2) => failure.message.contains("too large"),
-        FailureKind::Server(_)
-        | FailureKind::WriteConcern(_)
-        | FailureKind::Network
-        | FailureKind::Timeout
-        | FailureKind::Driver => false,
-    }
+    let says_so = || failure.kind == FailureKind::Server(2) && failure.message.contains("too large");
+    matches!(failure.kind, FailureKind::Server(10334 | 17419) | FailureKind::TooLarge) || says_so()
 }

@@ -13,28 +13,14 @@ use super::explain::{explainable, stripped};
 const UNKNOWN: [i32; 6] = [59, 168, 15_952, 31_325, 40_324, 40_415];
 /// Codes of errors of many kinds, which only the message distinguishes: `BadValue` and `FailedToParse`.
 const PERHAPS_UNKNOWN: [i32; 2] = [2, 9];
-/// The first releases with what servers of today may lack, by the name in their messages (the release notes of MongoDB's manual).
-const FIRST_RELEASES: [(&str, &str); 20] = [
-    ("$bottom", "5.2"),
-    ("$bottomN", "5.2"),
-    ("$densify", "5.1"),
-    ("$documents", "5.1"),
-    ("$fill", "5.3"),
-    ("$firstN", "5.2"),
-    ("$lastN", "5.2"),
-    ("$linearFill", "5.3"),
-    ("$locf", "5.2"),
-    ("$maxN", "5.2"),
-    ("$median", "7.0"),
-    ("$minN", "5.2"),
-    ("$percentile", "7.0"),
-    ("$rankFusion", "8.1"),
-    ("$sortArray", "5.2"),
-    ("$toUUID", "8.0"),
-    ("$top", "5.2"),
-    ("$topN", "5.2"),
-    ("bulkWrite", "8.0"),
-    ("update.updates.sort", "8.0"),
+/// Releases, and what is new in them that servers of today may lack, by the name in their messages (the release notes of MongoDB's manual).
+const FIRST_RELEASES: [(&str, &[&str]); 6] = [
+    ("5.1", &["$densify", "$documents"]),
+    ("5.2", &["$bottom", "$bottomN", "$firstN", "$lastN", "$locf", "$maxN", "$minN", "$sortArray", "$top", "$topN"]),
+    ("5.3", &["$fill", "$linearFill"]),
+    ("7.0", &["$median", "$percentile"]),
+    ("8.0", &["$toUUID", "bulkWrite", "update.updates.sort"]),
+    ("8.1", &["$rankFusion"]),
 ];
 
 /// Returns the strategies with a command that the server does not know, each with the first one.
@@ -91,9 +77,8 @@ async fn unknown(target: &impl Target, database: &str, command: RawDocumentBuf) 
 fn first_release(message: &str) -> Option<&'static str> {
     let is_part_of_name = |letter: char| letter.is_alphanumeric() || letter == '$' || letter == '.';
     let mut names = message.split(|letter| !is_part_of_name(letter));
-    names
-        .find_map(|name| FIRST_RELEASES.iter().find(|(known, _)| *known == name.trim_end_matches('.')))
-        .map(|(_, release)| *release)
+    let release = |name: &str| FIRST_RELEASES.iter().find(|(_, new)| new.contains(&name.trim_end_matches('.')));
+    names.find_map(release).map(|(release, _)| *release)
 }
 
 /// Binds the commands of a strategy: each with the operation or other program that has it.

@@ -37,12 +37,9 @@ impl CallTrace {
     /// Whether a call without a result may have taken effect, as a whole or in part: a write may have been done, or the call was
     /// interrupted after one that was. `error` is `None` for a call that got no reply in time.
     pub fn is_outcome_unknown(&self, error: Option<&StepError>) -> bool {
-        let is_interrupted = match error {
-            None => true,
-            Some(StepError::Failed { failure, .. }) => failure.is_interruption(),
-            Some(StepError::LimitReached { .. } | StepError::Invalid { .. }) => false,
-        };
-        self.is_open || (self.has_written && is_interrupted)
+        let is_interruption =
+            |error: &StepError| matches!(error, StepError::Failed { failure, .. } if failure.is_interruption());
+        self.is_open || (self.has_written && error.is_none_or(is_interruption))
     }
 
     /// Notes that a write is sent, and returns whether an earlier one is open. A call that is given up before the answer stays open.

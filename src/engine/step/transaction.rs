@@ -23,7 +23,6 @@ const FIRST_DELAY: Duration = Duration::from_millis(5);
 const BACK_OFF: Label = Label::new("transaction back-off");
 
 /// An open transaction.
-#[derive(Debug)]
 pub(super) struct OpenTransaction {
     pub(super) transaction: Transaction,
     /// Whether a command was sent; without one there is nothing to commit or to abort.
@@ -80,7 +79,7 @@ impl<T: Target> Interpreter<'_, T> {
         loop {
             self.trace.round_trips += u64::from(open.is_sent);
             let before = self.trace.begin_write(open.is_sent);
-            match self.target.commit(&mut open.transaction).await {
+            match self.target.end(&mut open.transaction, true).await {
                 Ok(()) => {
                     self.trace.end_write(before, open.is_sent);
                     break;
@@ -106,7 +105,7 @@ impl<T: Target> Interpreter<'_, T> {
     /// Aborts a transaction. A failure is ignored, since the server aborts transactions that are never committed.
     async fn abort(&mut self, mut open: OpenTransaction) {
         self.trace.round_trips += u64::from(open.is_sent);
-        let _ = self.target.abort(&mut open.transaction).await;
+        let _ = self.target.end(&mut open.transaction, false).await;
     }
 }
 
