@@ -69,7 +69,7 @@ impl DataSize {
     /// Adds a collection and its copies: the number of its documents is known where a record makes one, else it is at least that.
     fn add(&mut self, plan: &Plan, collection: &Collection, copies: f64) -> Result<(), EvalError> {
         let (mut made, mut size) = (0.0_f64, 0.0);
-        for document in Documents::new(plan, collection).take(SAMPLED) {
+        for document in Documents::new(plan, collection, collection.load_order).take(SAMPLED) {
             let length = document?.as_bytes().len();
             if length > LARGEST && !collection.skips_large {
                 return Err(EvalError::new(format!("it has {}", bytes(length as f64))));

@@ -3,7 +3,7 @@
 use bson::{Bson, Document};
 
 use crate::engine::{Documents, Interpreter, StepError};
-use crate::plan::{Collection, EvalError, Frame, Implicit, Plan, Program, Step, Value, Writer, written};
+use crate::plan::{Collection, EvalError, Frame, Implicit, LoadOrder, Plan, Program, Step, Value, Writer, written};
 use crate::server::Target;
 
 use super::recording::{PretendServer, RecordingTarget, Sent};
@@ -29,7 +29,7 @@ impl SampleDocument {
     /// When a document has no value.
     pub fn of(collection: &Collection, plan: &Plan) -> Result<Option<SampleDocument>, EvalError> {
         let mut first = None;
-        for raw in Documents::grouped(plan, collection).take(LOOKED_AT) {
+        for raw in Documents::new(plan, collection, LoadOrder::Grouped).take(LOOKED_AT) {
             let raw = raw?;
             let document = Document::try_from(&*raw).map_err(|error| EvalError::new(error.to_string()))?;
             let has_empty = document.values().any(|value| value.as_array().is_some_and(Vec::is_empty));

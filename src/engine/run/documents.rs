@@ -47,17 +47,8 @@ struct OpenLoop<'d> {
 }
 
 impl<'d> Documents<'d> {
-    /// Starts before the first document, in the collection's order.
-    pub fn new(plan: &'d Plan, collection: &'d Collection) -> Documents<'d> {
-        Documents::in_order(plan, collection, collection.load_order)
-    }
-
-    /// As [`Documents::new`], in the order of the loops.
-    pub fn grouped(plan: &'d Plan, collection: &'d Collection) -> Documents<'d> {
-        Documents::in_order(plan, collection, LoadOrder::Grouped)
-    }
-
-    fn in_order(plan: &'d Plan, collection: &'d Collection, order: LoadOrder) -> Documents<'d> {
+    /// Starts before the first document, in this order, such as the collection's.
+    pub fn new(plan: &'d Plan, collection: &'d Collection, order: LoadOrder) -> Documents<'d> {
         let frame = Frame::new(&plan.data, plan.data.seed, 0, collection.slots);
         let loops = collection.loops.as_deref().unwrap_or_default();
         let block = BTreeMap::new();
@@ -252,11 +243,13 @@ strategies:
     }
 
     fn loaded(plan: &Plan, name: &str) -> Vec<Document> {
-        all(Documents::new(plan, plan.arms[0].collections.iter().find(|known| known.name == name).unwrap()))
+        let collection = plan.arms[0].collections.iter().find(|known| known.name == name).unwrap();
+        all(Documents::new(plan, collection, collection.load_order))
     }
 
     fn grouped(plan: &Plan, name: &str) -> Vec<Document> {
-        all(Documents::grouped(plan, plan.arms[0].collections.iter().find(|known| known.name == name).unwrap()))
+        let collection = plan.arms[0].collections.iter().find(|known| known.name == name).unwrap();
+        all(Documents::new(plan, collection, LoadOrder::Grouped))
     }
 
     fn number(document: &Document, field: &str) -> i64 {

@@ -34,12 +34,8 @@ pub struct LoadError {
 
 #[derive(Debug, thiserror::Error)]
 enum LoadFailure {
-    #[error(transparent)]
-    Server(Failure),
-    #[error(
-        "{0}; two of its documents have the same values: look at its unique indexes, and at what their fields are drawn from"
-    )]
-    Duplicate(Failure),
+    #[error("{0}{advice}", advice = advice(.0))]
+    Server(#[from] Failure),
     /// A document or an index has no value.
     #[error(transparent)]
     Document(#[from] EvalError),
@@ -47,26 +43,23 @@ enum LoadFailure {
     Step(#[from] StepError),
 }
 
-impl From<Failure> for LoadFailure {
-    fn from(failure: Failure) -> LoadFailure {
-        match failure.kind {
-            FailureKind::Server(DUPLICATE_KEY) => LoadFailure::Duplicate(failure),
-            _ => LoadFailure::Server(failure),
+/// What to do about a failure of the server, where that is known.
+fn advice(failure: &Failure) -> &'static str {
+    match failure.kind {
+        FailureKind::Server(DUPLICATE_KEY) => {
+            "; two of its documents have the same values: look at its unique indexes, and at what their fields are drawn from"
         }
+        _ => "",
     }
 }
 
 impl LoadError {
     /// Whether a failover or a broken connection is the reason.
     pub(super) fn is_interruption(&self) -> bool {
-        match &*self.source {
-            LoadFailure::Server(failure) | LoadFailure::Step(StepError::Failed { failure, .. }) => {
-                failure.is_interruption()
-            }
-            LoadFailure::Document(_)
-            | LoadFailure::Duplicate(_)
-            | LoadFailure::Step(StepError::Invalid { .. } | StepError::LimitReached { .. }) => false,
-        }
+        matches!(
+            &*self.source,
+            LoadFailure::Server(failure) | LoadFailure::Step(StepError::Failed { failure, .. }) if failure.is_interruption()
+        )
     }
 }
 
@@ -150,12 +143,12 @@ impl<T: Target> Loader<'_, T> {
         if collection.loops.is_none() {
             return Ok(0);
         }
-        let mut documents = Documents::new(self.plan, collection);
+        let mut documents = Documents::new(self.plan, collection, collection.load_order);
         let mut inserted = 0;
         let mut batch = self.batch(collection, &mut documents).await?;
-        while batch.documents > 0 && !self.stop.is_set() {
-            let sent = batch.documents;
-            let sending = self.send(collection, batch.command);
+        while batch.1 > 0 && !self.stop.is_set() {
+            let (command, sent) = batch;
+            let sending = self.send(collection, command);
             let (result, next) = tokio::join!(sending, self.batch(collection, &mut documents));
             result?;
             batch = next?;
@@ -165,8 +158,12 @@ impl<T: Target> Loader<'_, T> {
         Ok(inserted)
     }
 
-    /// The next insert command with its documents written in place; empty after the last document.
-    async fn batch(&self, collection: &Collection, documents: &mut Documents<'_>) -> Result<InsertBatch, LoadError> {
+    /// The next insert command with its documents written in place, and their number; none after the last document.
+    async fn batch(
+        &self,
+        collection: &Collection,
+        documents: &mut Documents<'_>,
+    ) -> Result<(RawDocumentBuf, u64), LoadError> {
         let (mut writer, open) = Writer::new();
         writer.text("insert", &collection.name);
         // Nothing is measured yet, so batches need not wait for the journal; the end of loading does.
@@ -191,7 +188,7 @@ impl<T: Target> Loader<'_, T> {
             }
         }
         writer.end(array);
-        Ok(InsertBatch { command: writer.finish(open), documents: count as u64 })
+        Ok((writer.finish(open), count as u64))
     }
 
     async fn send(&self, collection: &Collection, command: RawDocumentBuf) -> Result<(), LoadError> {
@@ -217,11 +214,6 @@ pub fn create_command(plan: &Plan, collection: &Collection) -> Result<RawDocumen
         writer.end(concern);
         Ok(())
     })
-}
-
-struct InsertBatch {
-    command: RawDocumentBuf,
-    documents: u64,
 }
 
 /// The indexes of a collection besides that of `_id`, as `createIndexes` takes them.
@@ -264,9 +256,8 @@ fn plain(kind: &Value) -> String {
 impl KindedError for LoadError {
     fn kind(&self) -> ErrorKind {
         match &*self.source {
-            LoadFailure::Document(_) | LoadFailure::Duplicate(_) | LoadFailure::Step(StepError::Invalid { .. }) => {
-                ErrorKind::Input
-            }
+            LoadFailure::Document(_) | LoadFailure::Step(StepError::Invalid { .. }) => ErrorKind::Input,
+            LoadFailure::Server(failure) if failure.code() == Some(DUPLICATE_KEY) => ErrorKind::Input,
             LoadFailure::Server(_) | LoadFailure::Step(_) => ErrorKind::Environment,
         }
     }
