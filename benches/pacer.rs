@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docshape::engine::{ArrivalTimes, Job, Load, OpenRate, Pacer, Pacing, Slice, StopFlag};
+use docshape::engine::{ArrivalTimes, Job, Load, Pacer, Pacing, Slice, StopFlag};
 use docshape::generate::Label;
 use docshape::record::{LatencyHistogram, Paced, Recorder};
 use docshape::results::Arrivals;
@@ -89,8 +89,8 @@ fn run(rate: f64, calls: u64, round_trip: Duration) -> Run {
 
 async fn slice(rate: f64, calls: u64, round_trip: Duration) -> (Paced, Recorder, f64) {
     let plan = Arc::new(scenario::plan("points", include_str!("points.yaml"), &scenario::mix("reads")));
-    let rate = OpenRate { per_second: rate, arrivals: Arrivals::Poisson };
-    let (times, stop) = (ArrivalTimes::new(rate, plan.round_seed(0), Label::new("bench")), StopFlag::default());
+    let times = ArrivalTimes::new(rate, Arrivals::Poisson, plan.round_seed(0), Label::new("bench"));
+    let stop = StopFlag::default();
     let pacing = Pacing::new(times, 0..calls, TIMEOUT, stop.clone());
     let slice = Slice { stop, round_trip, ..Slice::new(&plan, "pacer", Load::Open(pacing.queue()), CLIENTS) };
     let (intervals, _) = tokio::sync::mpsc::unbounded_channel();

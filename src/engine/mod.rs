@@ -4,7 +4,7 @@ mod load;
 mod run;
 mod step;
 
-pub use load::arrivals::{ArrivalTimes, OpenRate};
+pub use load::arrivals::ArrivalTimes;
 pub use load::load_threads::{Job, LoadThread, LoadThreads, ThreadError, split_clients};
 pub use load::pacer::{PacedSlice, Pacer, Pacing};
 pub use load::queue::{Due, DueQueue};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, FatalError, RoundPlan, RunError, Servers, StopFlag};
+use docshape::engine::{Experiment, FatalError, PartCalls, RoundPlan, RunError, Servers, StopFlag};
 use docshape::generate::{Label, Seed, Stream};
 use docshape::plan::Plan;
 use docshape::record::{CallOutcome, LatencyHistogram};
@@ -38,6 +38,12 @@ strategies:
     about: The same.
     like: one
 ";
+
+/// A round of open load alone.
+fn at_rate(calls: u64) -> RoundPlan {
+    let rate = Some(PartCalls { calls, seconds: None });
+    RoundPlan { rate, saturation: None, ..RoundPlan::saturation(calls, 0) }
+}
 
 const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
@@ -116,7 +122,7 @@ impl Run {
             stop: self.stop.clone(),
             started: Instant::now(),
         };
-        let window = RoundPlan::rate(self.calls, 0);
+        let window = at_rate(self.calls);
         experiment.round(0, window).await.map(|round| round.single().unwrap().0)
     }
 
@@ -381,7 +387,7 @@ async fn lost_server_ends_a_slice_immediately() {
         started: Instant::now(),
     };
     let begun = Instant::now();
-    let error = experiment.round(0, RoundPlan::rate(100, 0)).await.unwrap_err();
+    let error = experiment.round(0, at_rate(100)).await.unwrap_err();
     assert!(matches!(error, RunError::Fatal(FatalError::ServerLost(_))), "{error}");
     // The fourth call is answered, the fifth is not.
     assert!(begun.elapsed() <= ms(5_020), "{:?}", begun.elapsed());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::runtime::LocalOptions;
 
 use crate::cli::exit::CliError;
-use crate::engine::{ArrivalTimes, Job, Load, OpenRate, Pacer, Pacing, Slice, SliceEnd, SliceResult, StopFlag};
+use crate::engine::{ArrivalTimes, Job, Load, Pacer, Pacing, Slice, SliceEnd, SliceResult, StopFlag};
 use crate::generate::Label;
 use crate::plan::Plan;
 use crate::record::{Paced, Recorder};
@@ -51,11 +51,7 @@ async fn lateness(plan: &Arc<Plan>, rate: f64, name: &'static str) -> Result<Mac
 
 async fn paced(plan: &Arc<Plan>, rate: f64) -> Result<Paced, CliError> {
     let stop = StopFlag::default();
-    let times = ArrivalTimes::new(
-        OpenRate { per_second: rate, arrivals: Arrivals::Poisson },
-        plan.round_seed(0),
-        Label::new("selftest"),
-    );
+    let times = ArrivalTimes::new(rate, Arrivals::Poisson, plan.round_seed(0), Label::new("selftest"));
     let pacing = Pacing::new(times, 0..(rate * SECONDS) as u64, TIMEOUT, stop.clone());
     let slice = Slice { stop, ..Slice::new(plan, "selftest", Load::Open(pacing.queue()), CLIENTS) };
     let job = job(slice, Recorder::open(plan.operations.len(), TIMEOUT));

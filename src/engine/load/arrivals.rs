@@ -8,20 +8,14 @@ use crate::results::Arrivals;
 /// Nanoseconds in a second.
 const SECOND: f64 = 1e9;
 
-/// The rate of open load.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OpenRate {
-    /// Calls per second.
-    pub per_second: f64,
-    /// The distribution of the gaps between calls.
-    pub arrivals: Arrivals,
-}
-
 /// Endless intended times, counted from a window's start. A pure function of the arguments of [`ArrivalTimes::new`], so that
 /// all arms of a round get the same ones.
 #[derive(Debug, Clone)]
 pub struct ArrivalTimes {
-    pub(crate) rate: OpenRate,
+    /// Calls per second.
+    pub(super) rate: f64,
+    /// The distribution of the gaps between calls.
+    arrivals: Arrivals,
     stream: Stream,
     calls: u64,
     /// The time of the last call in nanoseconds.
@@ -29,9 +23,9 @@ pub struct ArrivalTimes {
 }
 
 impl ArrivalTimes {
-    /// Times drawn from the round's seed and the label of the part of the round.
-    pub fn new(rate: OpenRate, seed: Seed, label: Label) -> ArrivalTimes {
-        ArrivalTimes { rate, stream: Stream::new(seed, label, 0), calls: 0, last: 0.0 }
+    /// Times of `rate` calls per second, drawn from the round's seed and the label of the part of the round.
+    pub fn new(rate: f64, arrivals: Arrivals, seed: Seed, label: Label) -> ArrivalTimes {
+        ArrivalTimes { rate, arrivals, stream: Stream::new(seed, label, 0), calls: 0, last: 0.0 }
     }
 }
 
@@ -41,8 +35,8 @@ impl Iterator for ArrivalTimes {
     /// The first call comes one gap after the start, so that n calls take n gaps.
     fn next(&mut self) -> Option<Duration> {
         self.calls += 1;
-        let rate = self.rate.per_second;
-        self.last = match self.rate.arrivals {
+        let rate = self.rate;
+        self.last = match self.arrivals {
             Arrivals::Uniform => self.calls as f64 * SECOND / rate,
             // Gaps of a Poisson process are exponential: the inverse of their distribution function 1 - exp(-rate t).
             Arrivals::Poisson => self.last - (1.0 - self.stream.unit()).ln() * SECOND / rate,
@@ -56,7 +50,7 @@ mod tests {
     use super::*;
 
     fn times(arrivals: Arrivals, rate: f64, seed: u64) -> ArrivalTimes {
-        ArrivalTimes::new(OpenRate { per_second: rate, arrivals }, Seed::new(seed), Label::new("test"))
+        ArrivalTimes::new(rate, arrivals, Seed::new(seed), Label::new("test"))
     }
 
     /// The gaps between calls in units of the mean gap.

@@ -53,22 +53,16 @@ pub struct Pacing {
     /// Released calls that an earlier slice has left.
     left: Vec<Due>,
     /// The start of the window as if there had been no pauses, and when the present pause started.
-    clock: Option<Clock>,
+    clock: Option<(Instant, Instant)>,
     timeout: Duration,
     stop: StopFlag,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Clock {
-    start: Instant,
-    paused: Instant,
 }
 
 impl Pacing {
     /// One slice of all these calls. A call that waits for longer than the timeout is not sent; `stop` is set when the user
     /// wants to stop.
     pub fn new(times: ArrivalTimes, calls: Range<u64>, timeout: Duration, stop: StopFlag) -> Pacing {
-        let queue = Arc::new(DueQueue::new(times.rate.per_second, timeout));
+        let queue = Arc::new(DueQueue::new(times.rate, timeout));
         let (last, end) = (Duration::ZERO, calls.end);
         let mut pacing =
             Pacing { queue, times, calls, next: None, last, end, left: Vec::new(), clock: None, timeout, stop };
@@ -99,20 +93,20 @@ impl Pacing {
     /// Begins a slice that ends before the call of this index, after the one before it.
     pub(crate) fn begin(&mut self, end: u64) {
         self.left.extend(self.queue.take_left());
-        self.queue = Arc::new(DueQueue::new(self.times.rate.per_second, self.timeout));
+        self.queue = Arc::new(DueQueue::new(self.times.rate, self.timeout));
         self.end = end;
     }
 
     /// Lets the time of the window go on, and releases what the last slice has left.
     fn resume(&mut self, now: Instant) -> Instant {
-        let clock = self.clock.unwrap_or(Clock { start: now, paused: now });
-        let pause = now - clock.paused;
+        let (start, paused) = self.clock.unwrap_or((now, now));
+        let pause = now - paused;
         for due in &mut self.left {
             due.intended += pause;
             due.released += pause;
         }
         self.queue.push(&mut self.left);
-        clock.start + pause
+        start + pause
     }
 
     fn advance(&mut self) {
@@ -232,7 +226,7 @@ impl Release {
             while self.release(paused, |intended| intended) {}
             // Some calls may have been released between the end of the slice and this step.
             let paused = paused.max(self.start + self.pacing.last);
-            self.pacing.clock = Some(Clock { start: self.start, paused });
+            self.pacing.clock = Some((self.start, paused));
             return None;
         }
         if !queue.is_open() {
@@ -308,7 +302,6 @@ pub(super) fn nanoseconds(time: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::arrivals::OpenRate;
     use super::*;
     use crate::generate::{Label, Seed};
     use crate::results::Arrivals;
@@ -316,8 +309,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn pacing(rate: f64, calls: u64) -> Pacing {
-        let rate = OpenRate { per_second: rate, arrivals: Arrivals::Uniform };
-        let times = ArrivalTimes::new(rate, Seed::new(1), Label::new("test"));
+        let times = ArrivalTimes::new(rate, Arrivals::Uniform, Seed::new(1), Label::new("test"));
         Pacing::new(times, 7..7 + calls, Duration::from_secs(10), StopFlag::default())
     }
 

@@ -71,21 +71,6 @@ struct Cut {
     time: Duration,
 }
 
-impl Cut {
-    fn new() -> Cut {
-        Cut { at: Instant::now(), ended: 0, time: Duration::ZERO }
-    }
-
-    fn with_ended(self) -> Cut {
-        Cut { ended: self.ended + 1, time: self.time + self.at.elapsed(), ..self }
-    }
-
-    /// When the schedule pauses.
-    fn paused(self) -> Instant {
-        self.at + self.time / self.ended.max(1)
-    }
-}
-
 impl End {
     /// Whether calls may be added and taken.
     fn is_open(self) -> bool {
@@ -140,7 +125,7 @@ impl DueQueue {
         let mut state = self.lock();
         state.in_flight -= 1;
         let end = match state.end {
-            End::Cut(cut) => End::Cut(cut.with_ended()),
+            End::Cut(Cut { at, ended, time }) => End::Cut(Cut { at, ended: ended + 1, time: time + at.elapsed() }),
             end @ (End::Open | End::WhenIdle | End::Paused(_) | End::Until(_) | End::Abandoned) => end,
         };
         self.end(state, end);
@@ -148,26 +133,25 @@ impl DueQueue {
 
     /// Ends the slice as soon as no call waits and none is in flight.
     pub(super) fn end_when_idle(&self) {
-        let state = self.lock();
-        if state.end.is_open() {
-            self.end(state, End::WhenIdle);
-        }
+        self.end_if_open(End::WhenIdle);
     }
 
     /// Leaves the waiting calls to a later slice.
     pub(super) fn cut(&self) {
-        let state = self.lock();
-        if state.end.is_open() {
-            self.end(state, End::Cut(Cut::new()));
-        }
+        self.end_if_open(End::Cut(Cut { at: Instant::now(), ended: 0, time: Duration::ZERO }));
     }
 
     /// Closes the queue; the calls left in it may be taken until this moment. Returns whether it was open.
     pub(super) fn close(&self, until: Instant) -> bool {
+        self.end_if_open(End::Until(until))
+    }
+
+    /// Changes how the slice ends if calls may be added, and returns whether they may.
+    fn end_if_open(&self, end: End) -> bool {
         let state = self.lock();
         let is_open = state.end.is_open();
         if is_open {
-            self.end(state, End::Until(until));
+            self.end(state, end);
         }
         is_open
     }
@@ -185,7 +169,7 @@ impl DueQueue {
         let is_idle = state.in_flight == 0;
         state.end = match end {
             End::WhenIdle if is_idle && state.calls.is_empty() => End::Paused(Instant::now()),
-            End::Cut(cut) if is_idle => End::Paused(cut.paused()),
+            End::Cut(cut) if is_idle => End::Paused(cut.at + cut.time / cut.ended.max(1)),
             End::Open | End::WhenIdle | End::Cut(_) | End::Paused(_) | End::Until(_) | End::Abandoned => end,
         };
         if !state.end.is_open() {

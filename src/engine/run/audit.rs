@@ -74,8 +74,7 @@ pub fn fatal(strategy: &str, operation: &str, error: &StepError) -> FatalError {
 
 /// The first row that an audit found, as text.
 pub fn example_row(rows: &Value) -> Option<String> {
-    let row = rows.items()?.next()?;
-    Some(brief(&row))
+    Some(brief(&rows.items()?.next()?))
 }
 
 /// The number of rows that an audit found.

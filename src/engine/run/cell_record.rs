@@ -6,49 +6,47 @@ use crate::record::{
     CallOutcome, LatencyHistogram, LoadMeasures, OperationMeasures, Paced, Part, Recorder, StoredHistogram, Waits,
 };
 use crate::results::{CellRecord, OpenRecord, OperationRecord, OutcomeRecord, TimesRecord};
-use crate::server::meter::Meter;
 
 use super::cell::ArmRound;
 use super::trial::RateRecord;
 
-/// What the recorders of all load threads contain.
-#[derive(Default)]
-struct Recorded {
-    operations: Vec<OperationRecord>,
-    open: Option<OpenRecord>,
-    check_out: Option<Waits>,
-}
-
 impl ArmRound {
-    fn recorded(&mut self) -> Recorded {
+    /// What the recorders of all load threads contain: the operations, the open load, and the waits for a connection.
+    fn recorded(&mut self) -> (Vec<OperationRecord>, Option<OpenRecord>, Option<Waits>) {
         let recorders = self.recorders.drain(..).map(|(recorder, _)| recorder);
         let total = recorders.reduce(|mut total, recorder| {
             total.merge(recorder);
             total
         });
-        let Some(total) = total else { return Recorded::default() };
+        let Some(total) = total else { return Default::default() };
         let (load, check_out) = (total.load().clone(), Some(total.check_out()).filter(|waits| waits.count > 0));
         let operations: Vec<_> = Recorder::finish(total).iter().map(operation_record).collect();
         let open = match load {
             LoadMeasures::Closed => None,
             LoadMeasures::Open { paced, queue_wait } => Some(open_record(&paced, &queue_wait, &operations)),
         };
-        Recorded { operations, open, check_out }
+        (operations, open, check_out)
     }
 
     /// The record of one rate of open load, without its batches; `None` with closed load.
     pub(super) fn into_rate(mut self) -> Option<RateRecord> {
-        let Recorded { operations, open, .. } = self.recorded();
+        let (operations, open, _) = self.recorded();
         Some(RateRecord { open: open?, operations, batches: Vec::new() })
     }
 
+    /// What the measured slices of the present part cost the server, of an operation in the part that measures own costs.
+    pub(super) fn cost(&self, operation: Option<usize>) -> BTreeMap<String, f64> {
+        self.usage.get(&operation).map(|usage| self.meter.borrow().cost(usage)).unwrap_or_default()
+    }
+
     /// The record of a part after its last slice.
-    pub(super) fn take_record(&mut self, part: Part, meter: &Meter) -> CellRecord {
-        let Recorded { operations, open, check_out } = self.recorded();
+    pub(super) fn take_record(&mut self, part: Part) -> CellRecord {
+        let (operations, open, check_out) = self.recorded();
         let machine = std::mem::take(&mut self.machine).into_record();
+        let cost = |operation| self.cost(operation);
         let (counters, own_counters) = match part {
-            Part::Own => (BTreeMap::new(), self.own_usage.iter().map(|usage| meter.cost(usage)).collect()),
-            Part::Rate | Part::Saturation => (meter.cost(&self.usage), Vec::new()),
+            Part::Own => (BTreeMap::new(), (0..operations.len()).map(Some).map(cost).collect()),
+            Part::Rate | Part::Saturation => (cost(None), Vec::new()),
         };
         let record = std::mem::take(&mut self.record);
         CellRecord { operations, open, check_out, counters, own_counters, machine, ..record }

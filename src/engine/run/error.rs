@@ -54,18 +54,6 @@ pub enum RunError {
         /// Length of the pilot.
         seconds: f64,
     },
-    /// No call of an operation succeeds, which is a mistake in the scenario rather than something to measure.
-    #[error("strategy {strategy}, operation {operation}: all {calls} calls failed: {message}; check its steps")]
-    AlwaysFails {
-        /// The strategy.
-        strategy: String,
-        /// The operation.
-        operation: String,
-        /// The number of calls.
-        calls: u64,
-        /// The server's message for the first.
-        message: String,
-    },
     /// The user stopped the run.
     #[error("interrupted")]
     Interrupted,
@@ -85,15 +73,7 @@ impl RunError {
         match self {
             RunError::Load(error) => error.is_interruption(),
             RunError::Namespace(NamespaceError::Refused { failure, .. }) => failure.is_interruption(),
-            RunError::Namespace(NamespaceError::Taken(_) | NamespaceError::NotOurs { .. })
-            | RunError::LoadInterrupted { .. }
-            | RunError::Inspect { .. }
-            | RunError::Fault(_)
-            | RunError::Fatal(_)
-            | RunError::Thread(_)
-            | RunError::NoCalls { .. }
-            | RunError::AlwaysFails { .. }
-            | RunError::Interrupted => false,
+            _ => false,
         }
     }
 
@@ -118,15 +98,9 @@ impl KindedError for RunError {
         match self {
             RunError::Load(error) => error.kind(),
             RunError::Thread(error) => error.kind(),
-            RunError::Fatal(FatalError::Scenario { .. }) | RunError::NoCalls { .. } | RunError::AlwaysFails { .. } => {
-                ErrorKind::Input
-            }
-            RunError::Fatal(FatalError::ServerLost(_))
-            | RunError::Fault(_)
-            | RunError::LoadInterrupted { .. }
-            | RunError::Namespace(_)
-            | RunError::Inspect { .. } => ErrorKind::Environment,
+            RunError::Fatal(FatalError::Scenario { .. }) | RunError::NoCalls { .. } => ErrorKind::Input,
             RunError::Interrupted => ErrorKind::Interrupted,
+            _ => ErrorKind::Environment,
         }
     }
 }

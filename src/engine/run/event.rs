@@ -117,16 +117,10 @@ pub trait Observer {
 }
 
 /// Several observers as one.
-impl<A: Observer, B: Observer> Observer for (A, B) {
+impl<A: Observer, B: Observer> Observer for (&A, &B) {
     fn event(&self, event: &Event<'_>) {
         self.0.event(event);
         self.1.event(event);
-    }
-}
-
-impl<O: Observer + ?Sized> Observer for &O {
-    fn event(&self, event: &Event<'_>) {
-        (**self).event(event);
     }
 }
 

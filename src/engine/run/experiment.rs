@@ -1,17 +1,19 @@
 //! A run: its settings, and what all its parts share.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::engine::load::load_threads::LoadThreads;
 use crate::engine::load::slice::{FatalError, is_alive};
 use crate::engine::load::stop::StopFlag;
 use crate::plan::Plan;
 use crate::record::Part;
 use crate::results::{EventKind, EventRecord, RunSettings};
-use crate::server::flush::{FlushCost, flush, flush_cost};
+use crate::server::flush::flush;
+use crate::server::meter::Meter;
 use crate::server::namespace::Namespace;
 use crate::server::primary::PrimaryChange;
 use crate::server::steady::SteadyTarget;
@@ -21,6 +23,7 @@ use crate::server::{Failure, Target};
 use super::cell::ArmRound;
 use super::error::RunError;
 use super::event::{Event, Observer, RunPhase};
+use super::provision::arm_database;
 use super::servers::Servers;
 
 /// A run.
@@ -43,23 +46,10 @@ pub struct Experiment<'e, T, G> {
     pub started: Instant,
 }
 
-/// The database of an arm.
-#[derive(Debug, Clone)]
-pub(super) struct RunDatabase {
-    /// The arm's position in the plan.
-    pub(super) arm: usize,
-    pub(super) name: Arc<str>,
-}
-
 impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     /// Where an arm's databases are created and read. Needs its turn.
     pub fn target(&self, arm: usize) -> &'e T {
         self.servers.target(arm)
-    }
-
-    /// Where an arm's clients run. Needs its turn.
-    pub fn load_threads(&self, arm: usize) -> &'e LoadThreads<G> {
-        self.servers.load_threads(arm)
     }
 
     /// Lets an arm's server work and stops those of the others. No effect where all arms share a server, or when the arm is
@@ -68,13 +58,8 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     /// # Errors
     /// When a server has ended.
     pub async fn turn(&self, arm: usize) -> Result<(), RunError> {
-        Ok(self.servers.turn(arm).await.map_err(|ended| FatalError::ServerLost(self.ended_server(ended)))?)
-    }
-
-    /// Which strategy's server has ended, and why.
-    pub(super) fn ended_server(&self, ended: EndedServer) -> String {
-        let EndedServer { server, reason } = ended;
-        format!("strategy {}: {reason}", self.plan.arms[server].name)
+        let lost = |EndedServer { server, reason }| format!("strategy {}: {reason}", self.plan.arms[server].name);
+        Ok(self.servers.turn(arm).await.map_err(|ended| FatalError::ServerLost(lost(ended)))?)
     }
 
     /// The same run, for another plan or observer.
@@ -83,26 +68,15 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
         Experiment { plan, settings, namespace: self.namespace.clone(), stop: self.stop.clone(), ..*self }
     }
 
-    /// The changes of the primary of an arm's server since the last time.
-    pub(super) fn changes(&self, arm: usize) -> Vec<PrimaryChange> {
-        self.target(arm).take_primary_changes()
-    }
-
     /// Adds the changes of the primary since the last time to the events of an arm; `part` is what was measured meanwhile.
     pub(super) fn note_changes(&self, cell: &mut ArmRound, part: Option<Part>) {
         if let Some(round) = cell.round {
-            cell.events.extend(self.change_records(round, cell.arm, part, self.changes(cell.arm)));
+            cell.events.extend(self.changes(round, cell.arm, part));
         }
     }
 
-    /// Changes of the primary as events.
-    pub(super) fn change_records(
-        &self,
-        round: u64,
-        strategy: usize,
-        part: Option<Part>,
-        changes: Vec<PrimaryChange>,
-    ) -> Vec<EventRecord> {
+    /// The changes of the primary of an arm's server since the last time, as events.
+    pub(super) fn changes(&self, round: u64, strategy: usize, part: Option<Part>) -> Vec<EventRecord> {
         let event = |PrimaryChange { at, from, to, without }| EventRecord {
             round,
             strategy,
@@ -110,7 +84,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
             seconds: at.saturating_duration_since(self.started).as_secs_f64(),
             kind: EventKind::PrimaryChanged { from, to, without: without.as_secs_f64() },
         };
-        changes.into_iter().map(event).collect()
+        self.target(strategy).take_primary_changes().into_iter().map(event).collect()
     }
 
     pub(super) fn phase(&self, round: Option<u64>, arm: usize, phase: RunPhase) {
@@ -129,13 +103,21 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
         Ok(is_flushed)
     }
 
-    /// Flushes an arm's server and measures what that writes; `None` without the right to flush.
-    ///
-    /// # Errors
-    /// When the server fails.
-    pub async fn flush_cost(&self, arm: usize) -> Result<Option<FlushCost>, RunError> {
-        self.turn(arm).await?;
-        flush_cost(&SteadyTarget(self.target(arm))).await.map_err(self.inspect_error(arm))
+    /// Gives cells the meters of their servers, which are idle now. Every server has its own counters and its own cost of
+    /// reading them.
+    pub(super) async fn attach_meters(&self, cells: &mut [ArmRound]) -> Result<(), RunError> {
+        let mut meters = BTreeMap::new();
+        for cell in cells {
+            let meter = match meters.entry(self.servers.position(cell.arm)) {
+                Entry::Occupied(entry) => entry.into_mut(),
+                Entry::Vacant(entry) => {
+                    self.turn(cell.arm).await?;
+                    entry.insert(Rc::new(Meter::new(self.target(cell.arm)).await.into()))
+                }
+            };
+            cell.meter = Rc::clone(meter);
+        }
+        Ok(())
     }
 
     /// The error of a failed inspection of an arm.
@@ -143,25 +125,14 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
         move |failure| RunError::Inspect { strategy: self.plan.arms[arm].name.clone(), failure }
     }
 
-    /// Does some work on fresh databases, and drops those that it has listed as [`Experiment::finish`] does.
+    /// Does some work on fresh databases, and drops them unless they are to be kept. An earlier error takes precedence over one from
+    /// dropping. A lost server is not asked once per database, as each attempt would run into a timeout.
     pub(super) async fn on_databases<R>(
         &self,
         keep: bool,
-        work: impl AsyncFnOnce(&mut Vec<RunDatabase>) -> Result<R, RunError>,
+        work: impl Future<Output = Result<R, RunError>>,
     ) -> Result<R, RunError> {
-        let mut databases = Vec::new();
-        let result = work(&mut databases).await;
-        self.finish(result, &databases, keep).await
-    }
-
-    /// Drops the databases unless they are to be kept. An earlier error takes precedence over one from dropping. A lost
-    /// server is not asked once per database, as each attempt would run into a timeout.
-    pub(super) async fn finish<R>(
-        &self,
-        result: Result<R, RunError>,
-        databases: &[RunDatabase],
-        keep: bool,
-    ) -> Result<R, RunError> {
+        let result = work.await;
         match result {
             Ok(_) if keep => return result,
             Err(error) if error.is_server_lost() || !is_alive(self.servers.on_turn()).await => {
@@ -170,12 +141,13 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
             Ok(_) | Err(_) => {}
         }
         let mut dropped = Ok(());
-        for RunDatabase { arm, name } in databases {
-            dropped = dropped.and(self.drop_database(*arm, name).await);
+        for (arm, strategy) in self.plan.arms.iter().enumerate() {
+            let database = arm_database(&self.namespace.names, strategy);
+            if self.namespace.left().contains(&database) {
+                dropped = dropped.and(self.drop_database(arm, &database).await);
+            }
         }
-        let value = result?;
-        dropped?;
-        Ok(value)
+        result.and_then(|value| dropped.map(|()| value))
     }
 
     async fn drop_database(&self, arm: usize, name: &str) -> Result<(), RunError> {

@@ -14,10 +14,9 @@ use crate::server::{Db, Target};
 use super::audit::audits;
 use super::cell::ArmRound;
 use super::error::RunError;
+use super::event::RunPhase;
 use super::experiment::Experiment;
-use super::meters::Meters;
 use super::own_cost::OwnSlice;
-use super::provision::Purpose;
 use super::schedule::shuffled;
 
 /// Calls of the growing operation that are measured at a stage, and of each other one.
@@ -55,14 +54,9 @@ struct CallsByOperation<'p> {
 impl CallsByOperation<'_> {
     /// The indexes of the next calls of an operation, which the mix must contain.
     fn take(&mut self, operation: usize, calls: u64) -> Vec<u64> {
-        let next = &mut self.next[operation];
-        let mut taken = Vec::with_capacity(calls as usize);
-        while (taken.len() as u64) < calls {
-            if self.plan.mix.draw(self.seed, *next) == operation {
-                taken.push(*next);
-            }
-            *next += 1;
-        }
+        let of_operation = |index: &u64| self.plan.mix.draw(self.seed, *index) == operation;
+        let taken: Vec<u64> = (self.next[operation]..).filter(of_operation).take(calls as usize).collect();
+        self.next[operation] = taken.last().map_or(self.next[operation], |last| last + 1);
         taken
     }
 }
@@ -78,14 +72,15 @@ pub struct Lives<'l, 'e, T, G> {
     experiment: &'l Experiment<'e, T, G>,
     life: &'l Life,
     cells: Vec<ArmRound>,
-    meters: Meters,
     calls: CallsByOperation<'l>,
     /// What became of each strategy so far.
-    ends: Vec<GrowthEnd>,
+    pub ends: Vec<GrowthEnd>,
     /// Calls of the growing operation so far.
     made: u64,
-    stage: u64,
-    is_reached: bool,
+    /// The next stage, from 0.
+    pub stage: u64,
+    /// Whether they have grown enough.
+    pub is_reached: bool,
 }
 
 impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
@@ -99,17 +94,16 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
         work: impl AsyncFnOnce(Lives<'l, 'e, T, G>) -> Result<R, RunError>,
     ) -> Result<R, RunError> {
         let arms = self.plan.arms.len();
-        self.on_databases(false, async |databases| {
+        self.on_databases(false, async {
             let mut cells = Vec::new();
             for arm in 0..arms {
-                cells.push(self.provision(Purpose::Round(0), arm, databases).await?);
+                cells.push(self.provision(Some(0), RunPhase::Load, arm).await?);
             }
-            let meters = self.meters(&(0..arms).collect::<Vec<_>>()).await?;
+            self.attach_meters(&mut cells).await?;
             let next = vec![0; self.plan.operations.len()];
             let calls = CallsByOperation { plan: &self.plan, seed: self.plan.round_seed(0), next };
             let ends = vec![GrowthEnd::default(); arms];
-            let lives =
-                Lives { experiment: self, life, cells, meters, calls, ends, made: 0, stage: 0, is_reached: false };
+            let lives = Lives { experiment: self, life, cells, calls, ends, made: 0, stage: 0, is_reached: false };
             work(lives).await
         })
         .await
@@ -117,21 +111,6 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
 }
 
 impl<T: Target, G: Target + 'static> Lives<'_, '_, T, G> {
-    /// The next stage, from 0.
-    pub fn stage(&self) -> u64 {
-        self.stage
-    }
-
-    /// Whether they have grown enough.
-    pub fn is_reached(&self) -> bool {
-        self.is_reached
-    }
-
-    /// What became of each strategy so far.
-    pub fn ends(&self) -> &[GrowthEnd] {
-        &self.ends
-    }
-
     /// Lets all strategies grow up to the next stage, and measures them there.
     ///
     /// # Errors
@@ -145,7 +124,7 @@ impl<T: Target, G: Target + 'static> Lives<'_, '_, T, G> {
         for place in shuffled(arms, seed, ORDER, self.stage) {
             let (cell, end) = (&mut self.cells[place], &mut self.ends[place]);
             if end.refused.is_none() {
-                records[place] = Some(experiment.run_stage(life, &planned, cell, end, &mut self.meters, seed).await?);
+                records[place] = Some(experiment.run_stage(life, &planned, cell, end).await?);
             }
         }
         let record = StageRecord { calls: before, cells: records };
@@ -155,18 +134,18 @@ impl<T: Target, G: Target + 'static> Lives<'_, '_, T, G> {
         Ok(record)
     }
 
-    /// Audits all strategies, and returns what became of them.
+    /// Audits all strategies.
     ///
     /// # Errors
     /// As [`RunError`] says.
-    pub async fn audit(&mut self) -> Result<Vec<GrowthEnd>, RunError> {
+    pub async fn audit(&mut self) -> Result<(), RunError> {
         let experiment = self.experiment;
         for (cell, end) in self.cells.iter().zip(&mut self.ends) {
             experiment.turn(cell.arm).await?;
             let db = Db { target: &SteadyTarget(experiment.target(cell.arm)), name: &cell.database };
             end.audits = audits(&db, &experiment.plan, cell.arm, &cell.earlier).await?;
         }
-        Ok(self.ends.clone())
+        Ok(())
     }
 }
 
@@ -178,12 +157,10 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         stage: &Stage,
         cell: &mut ArmRound,
         end: &mut GrowthEnd,
-        meters: &mut Meters,
-        seed: Seed,
     ) -> Result<CellRecord, RunError> {
         for calls in stage.growing.chunks(PIECE) {
-            cell.begin(self.recorders(cell.arm, LoadModel::Closed), self.plan.operations.len());
-            self.run_slice(cell, self.listed(seed, &Arc::from(calls), self.settings.clients)).await?;
+            cell.begin(self.recorders(cell.arm, LoadModel::Closed));
+            self.run_slice(cell, self.listed(&Arc::from(calls), self.settings.clients)).await?;
             count_unsuccessful(end, cell, life.operation);
             cell.discard();
             self.stop.check()?;
@@ -192,21 +169,21 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             }
         }
         self.flush(&[cell.arm]).await?;
-        cell.begin(self.recorders(cell.arm, LoadModel::Closed), self.plan.operations.len());
+        cell.begin(self.recorders(cell.arm, LoadModel::Closed));
         for slice in &stage.measured {
             // Of a full document the other operations are worth knowing.
             if slice.operation == life.operation && end.refused.is_some() {
                 continue;
             }
-            self.run_unmeasured(cell, seed, &slice.first, 1).await?;
-            self.run_own_slice(cell, seed, slice, meters).await?;
+            self.run_unmeasured(cell, &slice.first, 1).await?;
+            self.run_own_slice(cell, slice).await?;
         }
         self.close_intervals(cell, Part::Own);
         count_unsuccessful(end, cell, life.operation);
-        cell.end(Part::Own, meters.of(self.servers.position(cell.arm)));
+        cell.end(Part::Own);
         end.succeeded = cell.earlier.known[life.operation].ok;
         let after = self.sizes(cell, false).await?;
-        meters.of(self.servers.position(cell.arm)).invalidate();
+        cell.meter.borrow_mut().invalidate();
         let record = cell.parts.remove(&Part::Own).unwrap_or_default();
         Ok(CellRecord { after, ..record })
     }

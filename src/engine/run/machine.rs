@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::results::MachineRecord;
 
 /// The CPU time of all processors together in ticks since boot, from `/proc/stat`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CpuTicks {
     all: u64,
     idle: u64,
@@ -35,14 +35,12 @@ impl CpuTicks {
 /// Samples the machine over the slices of a cell.
 #[derive(Debug, Clone, Default)]
 pub(super) struct MachineSampler {
-    all: u64,
-    idle: u64,
-    steal: u64,
+    /// Those of all slices.
+    ticks: CpuTicks,
     /// CPU time of each load thread.
     threads: Vec<Duration>,
     /// Seconds of the slices with known CPU times.
     seconds: f64,
-    load_average: Option<f64>,
 }
 
 impl MachineSampler {
@@ -54,9 +52,9 @@ impl MachineSampler {
         seconds: f64,
     ) {
         if let Some((before, after)) = ticks {
-            self.all += after.all.saturating_sub(before.all);
-            self.idle += after.idle.saturating_sub(before.idle);
-            self.steal += after.steal.saturating_sub(before.steal);
+            self.ticks.all += after.all.saturating_sub(before.all);
+            self.ticks.idle += after.idle.saturating_sub(before.idle);
+            self.ticks.steal += after.steal.saturating_sub(before.steal);
         }
         if let Some(threads) = threads.collect::<Option<Vec<Duration>>>() {
             self.threads.resize(threads.len(), Duration::ZERO);
@@ -65,20 +63,16 @@ impl MachineSampler {
         }
     }
 
-    /// Reads the load average at the end of the cell.
-    pub(super) fn end(&mut self) {
-        self.load_average = fs::read_to_string("/proc/loadavg").ok().and_then(|text| load_average(&text));
-    }
-
-    /// What is kept of it.
+    /// What is kept of it, with the load average at the end of the cell.
     pub(super) fn into_record(self) -> MachineRecord {
-        let share = |ticks: u64| (self.all > 0).then(|| ticks as f64 / self.all as f64);
+        let CpuTicks { all, idle, steal } = self.ticks;
+        let share = |ticks: u64| (all > 0).then(|| ticks as f64 / all as f64);
         let busiest = self.threads.iter().max().filter(|_| self.seconds > 0.0);
         MachineRecord {
-            steal: share(self.steal),
-            busy: share(self.all.saturating_sub(self.idle).saturating_sub(self.steal)),
+            steal: share(steal),
+            busy: share(all.saturating_sub(idle).saturating_sub(steal)),
             load_thread_busy: busiest.map(|busiest| busiest.as_secs_f64() / self.seconds),
-            load_average: self.load_average,
+            load_average: fs::read_to_string("/proc/loadavg").ok().and_then(|text| load_average(&text)),
         }
     }
 }
@@ -110,9 +104,10 @@ mod tests {
         machine.add(ticks(900, 90, 90).zip(ticks(1_000, 110, 100)), [time(10), time(40)].into_iter(), 0.05);
         machine.add(None, [None, time(50)].into_iter(), 1.0);
         let record = machine.into_record();
-        assert_eq!((record.steal, record.busy, record.load_average), (Some(0.1), Some(0.55), None));
+        assert_eq!((record.steal, record.busy), (Some(0.1), Some(0.55)));
         assert!((record.load_thread_busy.unwrap() - 0.6).abs() < 1e-12, "{record:?}");
-        assert_eq!(MachineSampler::default().into_record(), MachineRecord::default());
+        let idle = MachineSampler::default().into_record();
+        assert_eq!(MachineRecord { load_average: None, ..idle }, MachineRecord::default());
         assert_eq!(load_average("0.52 0.6 0.7 1/200 77\n"), Some(0.52));
     }
 

@@ -11,7 +11,6 @@ mod inspect;
 pub(crate) mod life;
 pub(crate) mod loader;
 mod machine;
-mod meters;
 mod own_cost;
 pub(crate) mod pilot;
 pub(crate) mod provision;

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::engine::load::slice::{INTERVAL, SliceEnd};
-use crate::generate::{Label, Seed};
+use crate::engine::load::slice::SliceEnd;
+use crate::generate::Label;
 use crate::record::Part;
 use crate::server::Target;
 
@@ -15,7 +15,6 @@ use super::cell::ArmRound;
 use super::error::RunError;
 use super::event::RunPhase;
 use super::experiment::Experiment;
-use super::meters::Meters;
 use super::round::Round;
 use super::round_plan::OwnCalls;
 use super::schedule::{end_of_part, shuffled};
@@ -55,7 +54,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         &self,
         round: &Round,
         cells: &mut [ArmRound],
-        meters: &mut Meters,
     ) -> Result<Vec<Vec<usize>>, RunError> {
         let Some(own) = round.plan.own else { return Ok(Vec::new()) };
         let mut orders = Vec::new();
@@ -66,9 +64,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 let cell = &mut cells[turn];
                 self.phase(cell.round, cell.arm, RunPhase::Measure(Part::Own));
                 self.turn(cell.arm).await?;
-                self.run_unmeasured(cell, round.seed, &slice.before, self.settings.clients).await?;
-                self.run_unmeasured(cell, round.seed, &slice.first, 1).await?;
-                self.run_own_slice(cell, round.seed, slice, meters).await?;
+                self.run_unmeasured(cell, &slice.before, self.settings.clients).await?;
+                self.run_unmeasured(cell, &slice.first, 1).await?;
+                self.run_own_slice(cell, slice).await?;
                 let share = (orders.len() + 1) as f64 / slices.len() as f64;
                 self.report_slice(cell, Part::Own, cell.record.calls, share);
             }
@@ -83,10 +81,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// The calls of a piece of the stretch by operation.
     fn regrouped(&self, round: &Round, own: OwnCalls, piece: u64) -> Vec<OwnSlice> {
         let mut indexes = vec![Vec::new(); self.plan.operations.len()];
-        let of_piece = |calls: u64| {
-            let end = |piece: u64| end_of_part(calls, piece, PIECES);
-            piece.checked_sub(1).map_or(0, end)..end(piece)
-        };
+        let end = |calls: u64, piece: u64| end_of_part(calls, piece, PIECES);
+        let of_piece = |calls: u64| piece.checked_sub(1).map_or(0, |before| end(calls, before))..end(calls, piece);
         for index in of_piece(own.stretch) {
             let index = round.plan.warmup + index;
             indexes[self.plan.mix.draw(round.seed, index)].push(index);
@@ -96,42 +92,40 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         called.map(|(operation, indexes)| OwnSlice::new(operation, indexes, measured)).collect()
     }
 
-    pub(super) async fn run_own_slice(
-        &self,
-        cell: &mut ArmRound,
-        seed: Seed,
-        slice: &OwnSlice,
-        meters: &mut Meters,
-    ) -> Result<(), RunError> {
-        let operation = slice.operation;
-        let usage = std::mem::replace(&mut cell.usage, std::mem::take(&mut cell.own_usage[operation]));
-        meters.of(self.servers.position(cell.arm)).invalidate();
-        let spec = SliceSpec { logged: Some(Part::Own), ..self.listed(seed, &slice.measured, 1) };
-        let measured = self.measure_slice(cell, spec, meters).await;
-        cell.own_usage[operation] = std::mem::replace(&mut cell.usage, usage);
-        measured
+    pub(super) async fn run_own_slice(&self, cell: &mut ArmRound, slice: &OwnSlice) -> Result<(), RunError> {
+        cell.meter.borrow_mut().invalidate();
+        let (logged, operation) = (Some(Part::Own), Some(slice.operation));
+        let spec = SliceSpec { logged, operation, ..self.listed(&slice.measured, 1) };
+        self.measure_slice(cell, spec).await
     }
 
     /// Makes calls that are not measured; audits count them.
     pub(super) async fn run_unmeasured(
         &self,
         cell: &mut ArmRound,
-        seed: Seed,
         calls: &Arc<[u64]>,
         clients: usize,
     ) -> Result<(), RunError> {
         if calls.is_empty() {
             return Ok(());
         }
-        let measured = cell.put_aside(self.recorders(cell.arm, self.load_of(Part::Own)));
-        let result = self.run_slice(cell, self.listed(seed, calls, clients)).await;
-        cell.take_back(measured);
+        // What is recorded of them is dropped with their cell, but for the outcomes.
+        let mut unmeasured = ArmRound {
+            arm: cell.arm,
+            round: cell.round,
+            database: Arc::clone(&cell.database),
+            recorders: self.recorders(cell.arm, self.load_of(Part::Own)),
+            earlier: std::mem::take(&mut cell.earlier),
+            ..ArmRound::default()
+        };
+        let result = self.run_slice(&mut unmeasured, self.listed(calls, clients)).await;
+        cell.earlier = unmeasured.outcomes();
         self.stop.check()?;
         result.map(drop)
     }
 
-    pub(super) fn listed(&self, seed: Seed, calls: &Arc<[u64]>, clients: usize) -> SliceSpec {
-        let (end, listed) = (SliceEnd::AtCall(calls.len() as u64), Some(Arc::clone(calls)));
-        SliceSpec { seed, every: INTERVAL, clients, end, listed, open: None, logged: None }
+    pub(super) fn listed(&self, calls: &Arc<[u64]>, clients: usize) -> SliceSpec {
+        let end = SliceEnd::AtCall(calls.len() as u64);
+        SliceSpec { clients, listed: Some(Arc::clone(calls)), ..self.unlogged(end) }
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use crate::engine::load::slice::SliceEnd;
+use crate::engine::load::slice::{FatalError, SliceEnd};
 use crate::plan::call_id;
-use crate::record::{OPLOG_BYTES, Part};
+use crate::record::{OPLOG_BYTES, Part, Recorder};
 use crate::server::{Db, Target};
 
 use super::cell::ArmRound;
@@ -14,7 +14,6 @@ use super::error::RunError;
 use super::event::RunPhase;
 use super::experiment::Experiment;
 use super::inspect;
-use super::provision::Purpose;
 
 /// An operation fails always when at least this many calls were made and all failed.
 const ENOUGH_CALLS: u64 = 3;
@@ -45,16 +44,16 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// # Errors
     /// As [`RunError`] says. The pilot's databases are dropped in any case.
     pub async fn pilot(&self, seconds: f64) -> Result<Pilot, RunError> {
-        self.on_databases(false, async |databases| {
+        self.on_databases(false, async {
             let mut pilot = Pilot { rates: Vec::new(), bytes: 0, dirty: Vec::new(), tail: 0.0 };
             for (arm, strategy) in self.plan.arms.iter().enumerate() {
-                let mut cell = self.provision(Purpose::Pilot, arm, databases).await?;
+                let mut cell = self.provision(None, RunPhase::Load, arm).await?;
                 let before = self.footprint(&cell).await?;
-                let mut meters = self.meters(&[arm]).await?;
+                self.attach_meters(std::slice::from_mut(&mut cell)).await?;
                 self.phase(None, arm, RunPhase::Measure(Part::Saturation));
                 cell.next = Arc::new(AtomicU64::new(call_id::PILOT.start));
                 let end = SliceEnd::After(Duration::from_secs_f64(seconds));
-                self.measure_slice(&mut cell, self.unlogged(self.plan.round_seed(0), end), &mut meters).await?;
+                self.measure_slice(&mut cell, self.unlogged(end)).await?;
                 self.check_success(&cell)?;
                 let made = cell.record.slices.last().filter(|slice| slice.calls > 0 && slice.seconds > 0.0);
                 let Some(slice) = made else {
@@ -65,7 +64,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 let bytes = self.footprint(&cell).await?;
                 pilot.bytes = pilot.bytes.saturating_add(bytes);
                 if self.servers.are_shared() {
-                    let oplog = meters.of(self.servers.position(arm)).cost(&cell.usage).remove(OPLOG_BYTES);
+                    let oplog = cell.cost(None).remove(OPLOG_BYTES);
                     let left = bytes.saturating_sub(before) as f64 + oplog.unwrap_or(0.0);
                     pilot.dirty.push(left / slice.calls as f64);
                 }
@@ -97,12 +96,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             let failed: u64 = measures.iter().map(|measures| measures.server_errors()).sum();
             if calls >= ENOUGH_CALLS && failed == calls {
                 let message = measures.iter().flat_map(|measures| measures.messages.values()).next();
-                return Err(RunError::AlwaysFails {
-                    strategy: self.plan.arms[cell.arm].name.clone(),
-                    operation: operation.name.to_string(),
-                    calls,
-                    message: message.cloned().unwrap_or_default(),
-                });
+                let message = message.map_or("", String::as_str);
+                let error = format_args!("all {calls} calls failed: {message}; check its steps");
+                return Err(FatalError::in_strategy(&self.plan.arms[cell.arm].name, &*operation.name, &error).into());
             }
         }
         Ok(())
@@ -111,13 +107,12 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
 /// The 99.9th percentile of all calls so far, in seconds; the open intervals are left out.
 fn tail(cell: &ArmRound) -> f64 {
-    let mut recorders = cell.recorders.iter().map(|(recorder, _)| recorder.clone());
-    let Some(first) = recorders.next() else { return 0.0 };
-    let all = recorders.fold(first, |mut all, recorder| {
+    let recorders = cell.recorders.iter().map(|(recorder, _)| recorder.clone());
+    let all = recorders.reduce(|mut all, recorder| {
         all.merge(recorder);
         all
     });
-    let operations = all.finish();
+    let operations = all.map(Recorder::finish).unwrap_or_default();
     let times = operations.iter().flat_map(|operation| &operation.outcomes).map(|(_, times)| times);
     let total = times.cloned().reduce(|mut total, times| {
         total.merge(&times);

@@ -1,6 +1,5 @@
 //! Databases: named, created and loaded.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -11,25 +10,14 @@ use crate::results::{CellRecord, LoadModel};
 use crate::server::Target;
 use crate::server::database_names::DatabaseNames;
 use crate::server::deployment::SINGLE_SERVER_PATIENCE;
-use crate::server::meter::Usage;
 use crate::server::steady::SteadyTarget;
 
 use super::audit::CallCounts;
 use super::cell::ArmRound;
 use super::error::RunError;
 use super::event::RunPhase;
-use super::experiment::{Experiment, RunDatabase};
+use super::experiment::Experiment;
 use super::loader::Loader;
-use super::machine::MachineSampler;
-
-/// What a database is created for.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Purpose {
-    Pilot,
-    Explain,
-    /// A round, from 0.
-    Round(u64),
-}
 
 /// Returns the name of an arm's database, one at a time for all purposes.
 pub fn arm_database(names: &DatabaseNames, arm: &Arm) -> String {
@@ -37,19 +25,14 @@ pub fn arm_database(names: &DatabaseNames, arm: &Arm) -> String {
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
-    /// Creates an arm's database and loads its data.
+    /// Creates an arm's database and loads its data, for a round or before the first.
     pub(super) async fn provision(
         &self,
-        purpose: Purpose,
+        round: Option<u64>,
+        phase: RunPhase,
         arm: usize,
-        databases: &mut Vec<RunDatabase>,
     ) -> Result<ArmRound, RunError> {
         self.stop.check()?;
-        let (round, phase) = match purpose {
-            Purpose::Pilot => (None, RunPhase::Load),
-            Purpose::Explain => (None, RunPhase::Explain),
-            Purpose::Round(round) => (Some(round), RunPhase::Load),
-        };
         self.phase(round, arm, phase);
         let database: Arc<str> = arm_database(&self.namespace.names, &self.plan.arms[arm]).into();
         self.turn(arm).await?;
@@ -57,14 +40,13 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             // Of the round before.
             self.namespace.drop(&SteadyTarget(self.target(arm)), &database).await?;
         }
-        // First, so that it is dropped even when the work is interrupted in between; one of somebody else never is.
-        databases.push(RunDatabase { arm, name: Arc::clone(&database) });
-        let earlier = self.changes(arm);
+        let changes = || self.changes(round.unwrap_or(0), arm, None);
+        let earlier = changes();
         let (loaded, load_seconds) = match self.load(arm, &database).await {
             Err(error) if error.is_interrupted_load() && self.target(arm).patience() > SINGLE_SERVER_PATIENCE => {
                 return Err(self.load_interrupted(arm, format!(" ({error})")));
             }
-            Ok(_) if !self.changes(arm).is_empty() => return Err(self.load_interrupted(arm, String::new())),
+            Ok(_) if !changes().is_empty() => return Err(self.load_interrupted(arm, String::new())),
             loaded => loaded?,
         };
         self.stop.check()?;
@@ -72,21 +54,11 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             arm,
             round,
             database,
-            loaded,
-            load_seconds,
-            warm_up: Vec::new(),
-            before: Vec::new(),
-            next: Arc::default(),
-            pacing: None,
+            prepared: CellRecord { loaded, load_seconds, ..CellRecord::default() },
             recorders: self.recorders(arm, LoadModel::Closed),
-            machine: MachineSampler::default(),
-            usage: Usage::default(),
-            own_usage: Vec::new(),
             earlier: CallCounts::new(self.plan.operations.len()),
-            events: round.map_or_else(Vec::new, |round| self.change_records(round, arm, None, earlier)),
-            is_dropped: false,
-            record: CellRecord::default(),
-            parts: BTreeMap::new(),
+            events: round.map(|_| earlier).unwrap_or_default(),
+            ..ArmRound::default()
         })
     }
 
@@ -117,6 +89,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             LoadModel::Open { .. } => Recorder::open(operations, timeout),
             LoadModel::Closed => Recorder::new(operations, timeout),
         };
-        vec![(recorder, None); self.load_threads(arm).count()]
+        vec![(recorder, None); self.servers.load_threads(arm).count()]
     }
 }

@@ -1,9 +1,9 @@
 //! How the server finds the documents of every read step, asked once before the first round.
 
 use crate::engine::load::clients::no_reply_within;
-use crate::engine::load::slice::{FatalError, is_alive};
+use crate::engine::load::slice::{FatalError, check_alive};
 use crate::engine::step::error::StepError;
-use crate::engine::step::explain::ExplainTarget;
+use crate::engine::step::explain::{ExplainTarget, QueryPlan};
 use crate::engine::step::interpreter::Interpreter;
 use crate::plan::call_id;
 use crate::results::QueryPlanRecord;
@@ -11,8 +11,8 @@ use crate::server::{FailureKind, Target};
 
 use super::cell::ArmRound;
 use super::error::RunError;
+use super::event::RunPhase;
 use super::experiment::Experiment;
-use super::provision::Purpose;
 
 /// Calls of each operation whose commands are explained.
 const CALLS: u64 = 5;
@@ -35,8 +35,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     pub async fn query_plans(&self) -> Result<QueryPlans, RunError> {
         let mut plans = QueryPlans::default();
         for (arm, _) in self.plan.arms.iter().enumerate().filter(|(_, arm)| !arm.is_repeat) {
-            self.on_databases(false, async |databases| {
-                let cell = self.provision(Purpose::Explain, arm, databases).await?;
+            self.on_databases(false, async {
+                let cell = self.provision(None, RunPhase::Explain, arm).await?;
                 for (operation, _) in self.plan.mix.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
                     self.explain(&cell, operation, &mut plans).await?;
                 }
@@ -56,13 +56,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         let (strategy, operation) = (&self.plan.arms[cell.arm].name, &self.plan.operations[operation].name);
         for plan in target.into_plans() {
             plans.warnings.extend(plan.warnings(strategy, operation));
-            plans.plans.push(QueryPlanRecord {
-                strategy: strategy.clone(),
-                operation: operation.to_string(),
-                step: plan.step.clone(),
-                stages: plan.stages.clone(),
-                indexes: plan.indexes.clone(),
-            });
+            let QueryPlan { step, stages, indexes, .. } = plan;
+            let (strategy, operation) = (strategy.clone(), operation.to_string());
+            plans.plans.push(QueryPlanRecord { strategy, operation, step, stages, indexes });
         }
         Ok(())
     }
@@ -92,9 +88,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             Ok(Ok(_) | Err(StepError::LimitReached { .. } | StepError::Failed { .. })) => None,
             Err(_) => Some(no_reply_within(timeout)),
         };
-        match lost {
-            Some(message) if !is_alive(self.target(cell.arm)).await => Err(FatalError::ServerLost(message).into()),
-            Some(_) | None => Ok(()),
-        }
+        Ok(check_alive(self.target(cell.arm), lost).await?)
     }
 }

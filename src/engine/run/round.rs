@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::engine::load::slice::{FatalError, INTERVAL, SliceEnd};
+use crate::engine::load::slice::{FatalError, SliceEnd};
 use crate::generate::{Label, Seed};
 use crate::plan::{EvalError, Plan};
 use crate::record::Part;
 use crate::results::{CellRecord, CollectionSizes, DeferredCost, LoadModel, RoundRecord};
+use crate::server::flush::flush_cost;
 use crate::server::steady::SteadyTarget;
 use crate::server::{Db, Target};
 
@@ -15,10 +16,8 @@ use super::audit::audits;
 use super::cell::ArmRound;
 use super::error::RunError;
 use super::event::{Event, RunPhase};
-use super::experiment::{Experiment, RunDatabase};
+use super::experiment::Experiment;
 use super::inspect;
-use super::meters::Meters;
-use super::provision::Purpose;
 use super::round_plan::{MeasuredRound, RoundPlan};
 use super::schedule::{Window, end_of_part, shuffled};
 use super::slice_spec::{ARRIVALS, SliceSpec, WARM_UP_ARRIVALS};
@@ -45,13 +44,6 @@ pub(super) struct Round {
     warnings: Vec<String>,
 }
 
-impl Round {
-    /// Creates a round before its first slice.
-    pub(super) fn new(index: u64, seed: Seed, plan: RoundPlan) -> Round {
-        Round { index, seed, plan, order: BTreeMap::new(), warnings: Vec::new() }
-    }
-}
-
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Runs one round: every arm is loaded, warmed up, measured and inspected.
     ///
@@ -59,16 +51,17 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// As [`RunError`] says. The round's databases are dropped in any case, unless they are to be kept.
     pub async fn round(&self, index: u64, plan: RoundPlan) -> Result<MeasuredRound, RunError> {
         let this = Experiment { plan: self.plan_of_round(index)?, ..self.share() };
-        let mut round = Round::new(index, this.plan.round_seed(index), plan);
+        let seed = this.plan.round_seed(index);
+        let mut round = Round { index, seed, plan, order: BTreeMap::new(), warnings: Vec::new() };
         let arms = this.plan.arms.len();
         // Isolated arms are groups of one, each alone on the server.
         let group = if this.settings.isolated.is_some() { 1 } else { arms };
-        let work = async |databases: &mut Vec<RunDatabase>| {
+        let work = async {
             let mut cells = Vec::new();
             for arms in shuffled(arms, round.seed, PHASES, 0).chunks(group.max(1)) {
-                cells.extend(this.run_interleaved(&mut round, arms, databases).await?);
+                cells.extend(this.run_interleaved(&mut round, arms).await?);
                 if !this.keep {
-                    this.finish(Ok(()), &std::mem::take(databases), false).await?;
+                    this.on_databases(false, async { Ok(()) }).await?;
                 }
             }
             Ok(cells)
@@ -97,31 +90,26 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Runs some arms of a round, which take turns in every phase, and returns them with the records of their parts.
-    async fn run_interleaved(
-        &self,
-        round: &mut Round,
-        arms: &[usize],
-        databases: &mut Vec<RunDatabase>,
-    ) -> Result<Vec<ArmRound>, RunError> {
+    async fn run_interleaved(&self, round: &mut Round, arms: &[usize]) -> Result<Vec<ArmRound>, RunError> {
         let mut cells = Vec::new();
         for &arm in arms {
-            cells.push(self.provision(Purpose::Round(round.index), arm, databases).await?);
+            cells.push(self.provision(Some(round.index), RunPhase::Load, arm).await?);
         }
         // Before any call: reading all documents fills the cache, which the warm-up then brings into its own state.
         let checkpointed = self.flush(arms).await?;
         for place in shuffled(arms.len(), round.seed, PHASES, 1) {
             let cell = &mut cells[place];
             self.phase(Some(round.index), cell.arm, RunPhase::Load);
-            cell.before = self.sizes(cell, checkpointed).await?;
+            cell.prepared.before = self.sizes(cell, checkpointed).await?;
         }
         for place in shuffled(arms.len(), round.seed, PHASES, 2) {
             self.phase(Some(round.index), cells[place].arm, RunPhase::WarmUp);
-            self.warm_up(&mut cells[place], round.seed, round.plan.warmup, LoadModel::Closed).await?;
+            self.warm_up(&mut cells[place], round.plan.warmup, LoadModel::Closed).await?;
             self.stop.check()?;
         }
-        let mut meters = self.meters(arms).await?;
+        self.attach_meters(&mut cells).await?;
         for part in round.plan.parts() {
-            self.run_part(part, round, &mut cells, &mut meters).await?;
+            self.run_part(part, round, &mut cells).await?;
         }
         let last = round.plan.parts().last();
         for place in shuffled(arms.len(), round.seed, PHASES, 3) {
@@ -131,23 +119,17 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Measures one part.
-    async fn run_part(
-        &self,
-        part: Part,
-        round: &mut Round,
-        cells: &mut [ArmRound],
-        meters: &mut Meters,
-    ) -> Result<(), RunError> {
+    async fn run_part(&self, part: Part, round: &mut Round, cells: &mut [ArmRound]) -> Result<(), RunError> {
         let arms: Vec<usize> = cells.iter().map(|cell| cell.arm).collect();
         // What earlier calls left to write is not a cost of this part.
         self.flush(&arms).await?;
         for cell in &mut *cells {
-            cell.begin(self.recorders(cell.arm, self.load_of(part)), self.plan.operations.len());
-            meters.of(self.servers.position(cell.arm)).invalidate();
+            cell.begin(self.recorders(cell.arm, self.load_of(part)));
+            cell.meter.borrow_mut().invalidate();
         }
         let order = match round.plan.window(part) {
-            Some(window) => self.run_slices(part, window, round, cells, meters).await?,
-            None => self.run_own_calls(round, cells, meters).await?,
+            Some(window) => self.run_slices(part, window, round, cells).await?,
+            None => self.run_own_calls(round, cells).await?,
         };
         // Isolated arms run one after the other, each through all parts.
         round.order.entry(part).or_default().extend(order);
@@ -155,7 +137,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             let cell = &mut cells[place];
             self.close_intervals(cell, part);
             self.flush_and_charge(cell).await?;
-            cell.end(part, meters.of(self.servers.position(cell.arm)));
+            cell.end(part);
         }
         Ok(())
     }
@@ -176,8 +158,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             }
             audits => audits?,
         };
-        let (before, warm_up) = (std::mem::take(&mut cell.before), std::mem::take(&mut cell.warm_up));
-        let (loaded, load_seconds) = (cell.loaded, cell.load_seconds);
+        let CellRecord { loaded, load_seconds, warm_up, before, .. } = std::mem::take(&mut cell.prepared);
         if let Some(record) = last.and_then(|part| cell.parts.get_mut(&part)) {
             let measured = std::mem::take(record);
             *record = CellRecord { loaded, load_seconds, warm_up, before, after, audits, ..measured };
@@ -186,19 +167,13 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Warms an arm up in pieces, so that the report can show whether it was warm at the end.
-    pub(super) async fn warm_up(
-        &self,
-        cell: &mut ArmRound,
-        seed: Seed,
-        calls: u64,
-        load: LoadModel,
-    ) -> Result<(), RunError> {
-        cell.begin(self.recorders(cell.arm, load), self.plan.operations.len());
+    pub(super) async fn warm_up(&self, cell: &mut ArmRound, calls: u64, load: LoadModel) -> Result<(), RunError> {
+        cell.begin(self.recorders(cell.arm, load));
         for piece in 0..WARM_UP_PIECES {
             let end = SliceEnd::AtCall(end_of_part(calls, piece, WARM_UP_PIECES));
-            let open = self.open_load(cell, load, seed, WARM_UP_ARRIVALS, SliceEnd::AtCall(calls));
-            let slice = self.run_slice(cell, SliceSpec { open, ..self.unlogged(seed, end) }).await?;
-            cell.warm_up.push(slice);
+            let open = self.open_load(cell, load, WARM_UP_ARRIVALS, SliceEnd::AtCall(calls));
+            let slice = self.run_slice(cell, SliceSpec { open, ..self.unlogged(end) }).await?;
+            cell.prepared.warm_up.push(slice);
             self.stop.check()?;
         }
         self.check_success(cell)?;
@@ -215,7 +190,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         window: Window,
         round: &mut Round,
         cells: &mut [ArmRound],
-        meters: &mut Meters,
     ) -> Result<Vec<Vec<usize>>, RunError> {
         let load = self.load_of(part);
         let blocks = self.blocks(window);
@@ -229,35 +203,25 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 let cell = &mut cells[place];
                 let window = self.window_of(cell.arm, part, window);
                 if window.is_over(cell.record.seconds) {
-                    cell.is_dropped = true;
                     continue;
                 }
                 order.push(cell.arm);
-                let open = self.open_load(cell, load, round.seed, ARRIVALS, window.end(slices - 1, slices));
+                let open = self.open_load(cell, load, ARRIVALS, window.end(slices - 1, slices));
                 self.phase(cell.round, cell.arm, RunPhase::Measure(part));
-                let clients = self.clients_of(part);
-                let end = window.end(slice, slices);
-                let spec = SliceSpec {
-                    seed: round.seed,
-                    every: INTERVAL,
-                    clients,
-                    end,
-                    listed: None,
-                    open,
-                    logged: Some(part),
-                };
-                self.measure_slice(cell, spec, meters).await?;
+                let unlogged = self.unlogged(window.end(slice, slices));
+                let spec = SliceSpec { clients: self.clients_of(part), open, logged: Some(part), ..unlogged };
+                self.measure_slice(cell, spec).await?;
                 let share = cell.record.calls as f64 / window.calls.max(1) as f64;
                 self.report_slice(cell, part, window.calls, share);
                 if blocks.is_some() {
                     self.flush_and_charge(cell).await?;
-                    meters.of(self.servers.position(cell.arm)).invalidate();
+                    cell.meter.borrow_mut().invalidate();
                 }
             }
             orders.push(order);
         }
-        for cell in cells.iter_mut().filter(|cell| cell.is_dropped) {
-            cell.is_dropped = false;
+        let is_dropped = |arm| orders.last().is_some_and(|last: &Vec<usize>| !last.contains(&arm));
+        for cell in cells.iter().filter(|cell| is_dropped(cell.arm)) {
             round.warnings.push(format!(
                 "round {}: strategy {} was too slow to make all calls in time; its state differs",
                 round.index + 1,
@@ -281,25 +245,22 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Runs a slice of measured calls.
-    pub(super) async fn measure_slice(
-        &self,
-        cell: &mut ArmRound,
-        spec: SliceSpec,
-        meters: &mut Meters,
-    ) -> Result<(), RunError> {
-        let meter = meters.of(self.servers.position(cell.arm));
+    pub(super) async fn measure_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<(), RunError> {
         self.turn(cell.arm).await?;
         self.note_changes(cell, None);
+        let mut meter = cell.meter.take();
         meter.begin(self.target(cell.arm)).await;
-        let (part, before) = (spec.logged, cell.events.len());
+        let (part, operation, before) = (spec.logged, spec.operation, cell.events.len());
         let slice = self.run_slice(cell, spec).await?;
         cell.record.slices.push(slice);
         self.stop.check()?;
-        meter.end(self.target(cell.arm), &cell.database, &mut cell.usage).await;
+        let usage = cell.usage.entry(operation).or_default();
+        meter.end(self.target(cell.arm), &cell.database, usage).await;
+        cell.meter.replace(meter);
         self.note_changes(cell, part);
         if cell.events.len() > before {
             // What a server did while it failed over, or what two servers did, is no cost of the calls.
-            cell.usage.forget();
+            cell.usage.entry(operation).or_default().forget();
         }
         Ok(())
     }
@@ -311,12 +272,15 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.observer.event(&Event::Slice { round, part, arm, done, calls, share, failed, seconds });
     }
 
-    /// Flushes an arm's server, and charges the arm for it.
+    /// Flushes an arm's server, and charges the present part for it; the cost is unknown without the right to flush.
     async fn flush_and_charge(&self, cell: &mut ArmRound) -> Result<(), RunError> {
-        let cost = self.flush_cost(cell.arm).await?;
-        cell.charge(
-            cost.map(|cost| DeferredCost { seconds: cost.seconds, bytes: cost.bytes.map(|bytes| bytes as f64) }),
-        );
+        self.turn(cell.arm).await?;
+        let cost = flush_cost(&SteadyTarget(self.target(cell.arm))).await.map_err(self.inspect_error(cell.arm))?;
+        let before = cell.record.deferred.unwrap_or(DeferredCost { seconds: 0.0, bytes: Some(0.0) });
+        cell.record.deferred = cost.map(|cost| DeferredCost {
+            seconds: before.seconds + cost.seconds,
+            bytes: before.bytes.zip(cost.bytes).map(|(before, more)| before + more as f64),
+        });
         Ok(())
     }
 

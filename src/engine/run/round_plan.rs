@@ -56,11 +56,6 @@ impl RoundPlan {
         RoundPlan { warmup, own: None, rate: None, saturation: Some(PartCalls { calls, seconds: None }) }
     }
 
-    /// A round of open load alone.
-    pub const fn rate(calls: u64, warmup: u64) -> RoundPlan {
-        RoundPlan { warmup, own: None, rate: Some(PartCalls { calls, seconds: None }), saturation: None }
-    }
-
     /// The calls of an arm in a round before saturation, with those that are not measured.
     pub fn calls_before_saturation(&self) -> u64 {
         self.warmup + self.own.map_or(0, |own| own.stretch) + self.rate.map_or(0, |rate| rate.calls)
@@ -74,19 +69,12 @@ impl RoundPlan {
 
     /// The window of a part with slices of the whole mix; `None` for own costs, and for a part that is not measured.
     pub(super) fn window(&self, part: Part) -> Option<Window> {
-        let stretch = self.own.map_or(0, |own| own.stretch);
-        let window = |first: u64, part: PartCalls| Window {
-            first: self.warmup + first,
-            calls: part.calls,
-            seconds: part.seconds,
+        let (before, part) = match part {
+            Part::Own => return None,
+            Part::Rate => (RoundPlan { rate: None, ..*self }, self.rate?),
+            Part::Saturation => (*self, self.saturation?),
         };
-        match part {
-            Part::Own => None,
-            Part::Rate => self.rate.map(|rate| window(stretch, rate)),
-            Part::Saturation => {
-                self.saturation.map(|part| window(stretch + self.rate.map_or(0, |rate| rate.calls), part))
-            }
-        }
+        Some(Window { first: before.calls_before_saturation(), calls: part.calls, seconds: part.seconds })
     }
 }
 

@@ -42,10 +42,7 @@ impl<T, G> Copy for Servers<'_, T, G> {}
 impl<'e, T, G> Servers<'e, T, G> {
     /// The position of an arm's server.
     pub(super) fn position(self, arm: usize) -> usize {
-        match self {
-            Servers::Shared { .. } => 0,
-            Servers::PerStrategy { .. } => arm,
-        }
+        if self.are_shared() { 0 } else { arm }
     }
 
     pub(super) fn target(self, arm: usize) -> &'e T {
@@ -55,6 +52,7 @@ impl<'e, T, G> Servers<'e, T, G> {
         }
     }
 
+    /// Where an arm's clients run. Needs its turn.
     pub(super) fn load_threads(self, arm: usize) -> &'e LoadThreads<G> {
         match self {
             Servers::Shared { load_threads, .. } => load_threads,

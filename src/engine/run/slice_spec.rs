@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::engine::load::arrivals::{ArrivalTimes, OpenRate};
+use crate::engine::load::arrivals::ArrivalTimes;
 use crate::engine::load::load_threads::{Job, split_clients};
 use crate::engine::load::pacer::Pacing;
 use crate::engine::load::slice::{INTERVAL, Interval, Load, SaturatedPart, Slice, SliceEnd, close_interval};
@@ -30,8 +30,6 @@ pub(super) const WARM_UP_ARRIVALS: Label = Label::new("warm-up arrivals");
 
 /// What a slice runs.
 pub(super) struct SliceSpec {
-    /// The seed of its calls.
-    pub(super) seed: Seed,
     /// The length of the intervals of the latency log.
     pub(super) every: Duration,
     /// The calls in flight.
@@ -44,13 +42,20 @@ pub(super) struct SliceSpec {
     pub(super) open: Option<Pacing>,
     /// The part under which its intervals are logged.
     pub(super) logged: Option<Part>,
+    /// The operation of all its calls, where its cost is measured.
+    pub(super) operation: Option<usize>,
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// A slice of closed load that is not logged.
-    pub(super) fn unlogged(&self, seed: Seed, end: SliceEnd) -> SliceSpec {
+    pub(super) fn unlogged(&self, end: SliceEnd) -> SliceSpec {
         let clients = self.settings.clients;
-        SliceSpec { seed, every: INTERVAL, clients, end, listed: None, open: None, logged: None }
+        SliceSpec { every: INTERVAL, clients, end, listed: None, open: None, logged: None, operation: None }
+    }
+
+    /// The seed of a cell's calls.
+    fn seed_of(&self, cell: &ArmRound) -> Seed {
+        self.plan.round_seed(cell.round.unwrap_or(0))
     }
 
     /// The load of a part.
@@ -75,7 +80,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         &self,
         cell: &mut ArmRound,
         load: LoadModel,
-        seed: Seed,
         label: Label,
         last: SliceEnd,
     ) -> Option<Pacing> {
@@ -83,7 +87,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             return None;
         };
         cell.pacing.take().or_else(|| {
-            let times = ArrivalTimes::new(OpenRate { per_second: rate, arrivals }, seed, label);
+            let times = ArrivalTimes::new(rate, arrivals, self.seed_of(cell), label);
             let calls = cell.next.load(Ordering::Relaxed)..end;
             Some(Pacing::new(times, calls, self.settings.timeout(), self.stop.clone()))
         })
@@ -91,9 +95,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
     /// Runs one slice of a cell on all load threads.
     pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord, RunError> {
-        let SliceSpec { seed, every, clients, end, listed, open, logged } = spec;
+        let SliceSpec { every, clients, end, listed, open, logged, .. } = spec;
         self.turn(cell.arm).await?;
-        let (load_threads, timeout) = (self.load_threads(cell.arm), self.settings.timeout());
+        let (load_threads, timeout) = (self.servers.load_threads(cell.arm), self.settings.timeout());
         let mut pacing = open;
         if let (Some(window), SliceEnd::AtCall(end)) = (&mut pacing, end) {
             if window.is_ahead_of(end) {
@@ -116,7 +120,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 plan: Arc::clone(&self.plan),
                 arm: cell.arm,
                 database: Arc::clone(&cell.database),
-                seed,
+                seed: self.seed_of(cell),
                 load: load.clone(),
                 clients,
                 timeout,
@@ -160,15 +164,11 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         cell.record.seconds += seconds;
         let before = cell.record.calls;
         cell.record.calls = cell.operations().map(|operation| operation.calls).sum();
-        match fatal {
-            Some(fatal) => Err(fatal.into()),
-            None => Ok(SliceRecord {
-                calls: cell.record.calls - before,
-                seconds,
-                saturated_calls: saturated.calls,
-                saturated_seconds: saturated.seconds,
-            }),
+        if let Some(fatal) = fatal {
+            return Err(fatal.into());
         }
+        let calls = cell.record.calls - before;
+        Ok(SliceRecord { calls, seconds, saturated_calls: saturated.calls, saturated_seconds: saturated.seconds })
     }
 
     /// Logs what the open intervals contain, when no slice follows.

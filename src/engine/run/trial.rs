@@ -11,8 +11,7 @@ use crate::server::Target;
 
 use super::error::RunError;
 use super::event::{Event, Observer, RunPhase};
-use super::experiment::{Experiment, RunDatabase};
-use super::provision::Purpose;
+use super::experiment::Experiment;
 use super::slice_spec::{ARRIVALS, SliceSpec};
 
 /// What is tried. The rate is that of the experiment's settings, which must be those of open load.
@@ -60,24 +59,23 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     pub async fn trial(&self, trial: Trial) -> Result<Option<RateRecord>, RunError> {
         let batches = Batches { observer: self.observer, batch: trial.batch, times: RefCell::default() };
         let batched = Experiment { observer: &batches, ..self.share() };
-        let tried = batched.on_databases(false, async |databases| batched.run_trial(trial, databases).await).await?;
+        let tried = batched.on_databases(false, batched.run_trial(trial)).await?;
         Ok(tried.map(|tried| RateRecord { batches: batches.finish(), ..tried }))
     }
 
-    async fn run_trial(&self, trial: Trial, databases: &mut Vec<RunDatabase>) -> Result<Option<RateRecord>, RunError> {
+    async fn run_trial(&self, trial: Trial) -> Result<Option<RateRecord>, RunError> {
         let Trial { arm, round, number, calls, warmup, batch } = trial;
-        let (seed, load) = (self.plan.round_seed(round), self.settings.load);
-        let mut cell = self.provision(Purpose::Round(number), arm, databases).await?;
+        let load = self.settings.load;
+        let mut cell = self.provision(Some(number), RunPhase::Load, arm).await?;
         cell.round = Some(round);
         self.phase(Some(round), arm, RunPhase::WarmUp);
-        self.warm_up(&mut cell, seed, warmup, load).await?;
+        self.warm_up(&mut cell, warmup, load).await?;
         self.flush(&[arm]).await?;
         self.phase(Some(round), arm, RunPhase::Measure(Part::Rate));
-        cell.begin(self.recorders(arm, load), self.plan.operations.len());
+        cell.begin(self.recorders(arm, load));
         let end = SliceEnd::AtCall(warmup + calls);
-        let open = self.open_load(&mut cell, load, seed, ARRIVALS, end);
-        let clients = self.settings.clients;
-        let spec = SliceSpec { seed, every: batch, clients, end, listed: None, open, logged: Some(Part::Rate) };
+        let open = self.open_load(&mut cell, load, ARRIVALS, end);
+        let spec = SliceSpec { every: batch, open, logged: Some(Part::Rate), ..self.unlogged(end) };
         self.run_slice(&mut cell, spec).await?;
         self.stop.check()?;
         self.close_intervals(&mut cell, Part::Rate);
@@ -90,7 +88,7 @@ struct Batches<'o> {
     observer: &'o dyn Observer,
     batch: Duration,
     /// Per batch and operation.
-    times: RefCell<BTreeMap<(u64, usize), LatencyHistogram>>,
+    times: RefCell<BTreeMap<u64, BTreeMap<usize, LatencyHistogram>>>,
 }
 
 impl Batches<'_> {
@@ -101,22 +99,14 @@ impl Batches<'_> {
         let is_rest = interval.length.as_secs_f64() < batch * 0.9;
         let place = ((start.as_secs_f64() / batch).round() as u64).saturating_sub(u64::from(is_rest));
         let mut times = self.times.borrow_mut();
-        let times = times.entry((place, interval.operation));
+        let times = times.entry(place).or_default().entry(interval.operation);
         times.and_modify(|times| times.merge(&interval.histogram)).or_insert_with(|| (*interval.histogram).clone());
     }
 
     fn finish(self) -> Vec<BatchRecord> {
-        let mut batches: Vec<(u64, BatchRecord)> = Vec::new();
-        for ((place, operation), times) in self.times.into_inner() {
-            match batches.last_mut() {
-                Some((last, batch)) if *last == place => batch.times.push((operation, times)),
-                _ => {
-                    let start = place as f64 * self.batch.as_secs_f64();
-                    batches.push((place, BatchRecord { start, times: vec![(operation, times)] }));
-                }
-            }
-        }
-        batches.into_iter().map(|(_, batch)| batch).collect()
+        let start = |place: u64| place as f64 * self.batch.as_secs_f64();
+        let batches = self.times.into_inner().into_iter();
+        batches.map(|(place, times)| BatchRecord { start: start(place), times: times.into_iter().collect() }).collect()
     }
 }
 

@@ -53,7 +53,7 @@ impl<T: Target, G: Target + 'static> Study for Growing<'_, '_, '_, T, G> {
 
     fn next(&self) -> Option<GrowthStep> {
         let is_late = self.since.is_some_and(|since| since.elapsed() >= self.time_limit);
-        if !self.lives.is_reached() && !is_late {
+        if !self.lives.is_reached && !is_late {
             return Some(GrowthStep::Stage);
         }
         (!self.is_audited).then_some(GrowthStep::Audits)
@@ -62,7 +62,7 @@ impl<T: Target, G: Target + 'static> Study for Growing<'_, '_, '_, T, G> {
     async fn take(&mut self, step: GrowthStep) -> Result<Option<String>, EarlyEnd> {
         match step {
             GrowthStep::Stage => {
-                let is_repeated = self.lives.stage() < self.record.stages.len() as u64;
+                let is_repeated = self.lives.stage < self.record.stages.len() as u64;
                 if !is_repeated {
                     self.since.get_or_insert_with(Instant::now);
                 }
@@ -72,12 +72,13 @@ impl<T: Target, G: Target + 'static> Study for Growing<'_, '_, '_, T, G> {
                 }
                 let line = self.describe(&stage);
                 self.record.stages.push(stage);
-                self.record.ends = self.lives.ends().to_vec();
+                self.record.ends.clone_from(&self.lives.ends);
                 Ok(Some(line))
             }
             GrowthStep::Audits => {
-                self.record.ends = self.lives.audit().await?;
-                self.record.is_reached = self.lives.is_reached();
+                self.lives.audit().await?;
+                self.record.ends.clone_from(&self.lives.ends);
+                self.record.is_reached = self.lives.is_reached;
                 self.is_audited = true;
                 Ok(None)
             }
