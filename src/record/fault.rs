@@ -20,28 +20,24 @@ impl FaultKind {
 
     /// The name that the command line uses.
     pub fn name(self) -> &'static str {
-        match self {
-            FaultKind::StepDown => "stepdown",
-            FaultKind::Kill => "kill",
-            FaultKind::Stop => "stop",
-        }
-    }
-
-    /// What was done, for a sentence about the primary.
-    pub fn deed(self) -> &'static str {
-        match self {
-            FaultKind::StepDown => "stepped down",
-            FaultKind::Kill => "was killed (SIGKILL) and started again on the same data",
-            FaultKind::Stop => "was stopped (SIGSTOP) for 5 s",
-        }
+        self.words()[0]
     }
 
     /// The name for people, with its article.
     pub fn label(self) -> &'static str {
+        self.words()[1]
+    }
+
+    /// What was done, for a sentence about the primary.
+    pub fn deed(self) -> &'static str {
+        self.words()[2]
+    }
+
+    fn words(self) -> [&'static str; 3] {
         match self {
-            FaultKind::StepDown => "the step-down",
-            FaultKind::Kill => "the kill",
-            FaultKind::Stop => "the stop",
+            FaultKind::StepDown => ["stepdown", "the step-down", "stepped down"],
+            FaultKind::Kill => ["kill", "the kill", "was killed (SIGKILL) and started again on the same data"],
+            FaultKind::Stop => ["stop", "the stop", "was stopped (SIGSTOP) for 5 s"],
         }
     }
 }

@@ -69,13 +69,14 @@ impl OutcomeKind {
 
     /// Whether a call ended in this way.
     pub fn is(self, outcome: &CallOutcome) -> bool {
-        match outcome {
-            CallOutcome::Ok => self == OutcomeKind::Ok,
-            CallOutcome::Same => self == OutcomeKind::Same,
-            CallOutcome::NotFound => self == OutcomeKind::NotFound,
-            CallOutcome::Rejected(_) => self == OutcomeKind::Rejected,
-            CallOutcome::Failed | CallOutcome::Skipped => false,
-        }
+        let kind = match outcome {
+            CallOutcome::Ok => OutcomeKind::Ok,
+            CallOutcome::Same => OutcomeKind::Same,
+            CallOutcome::NotFound => OutcomeKind::NotFound,
+            CallOutcome::Rejected(_) => OutcomeKind::Rejected,
+            CallOutcome::Failed | CallOutcome::Skipped => return false,
+        };
+        kind == self
     }
 }
 

@@ -22,20 +22,12 @@ impl Part {
 
     /// The name that `run.json` and the command line use.
     pub fn name(self) -> &'static str {
-        match self {
-            Part::Own => "own",
-            Part::Rate => "rate",
-            Part::Saturation => "saturation",
-        }
+        ["own", "rate", "saturation"][self as usize]
     }
 
     /// The name for people.
     pub fn label(self) -> &'static str {
-        match self {
-            Part::Own => "own cost",
-            Part::Rate => "common rate",
-            Part::Saturation => "saturation",
-        }
+        ["own cost", "common rate", "saturation"][self as usize]
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
 pub(super) fn check(record: &RunRecord) -> Result<(), String> {
     check_names(record)?;
     check_seconds("settings.timeout", record.settings.timeout)?;
-    record.settings.duration.map_or(Ok(()), |seconds| check_seconds("settings.duration", seconds))?;
+    record.settings.duration.into_iter().try_for_each(|seconds| check_seconds("settings.duration", seconds))?;
     let mut counts = CountSum::default();
     let name = |names: Option<&str>| names.unwrap_or("?").to_owned();
     check_parts(record)?;
@@ -43,16 +43,13 @@ fn check_names(record: &RunRecord) -> Result<(), String> {
     let operations: Vec<&str> = record.operations.iter().map(String::as_str).collect();
     for (what, names) in [("strategies", &strategies), ("operations", &operations)] {
         let mut seen = BTreeSet::new();
-        if let Some(twice) = names.iter().find(|name| !seen.insert(**name)) {
-            return Err(format!("two {what} are named {twice}"));
-        }
+        let twice = names.iter().find(|name| !seen.insert(**name));
+        twice.map_or(Ok(()), |twice| Err(format!("two {what} are named {twice}")))?;
     }
-    let check_known = |what: &str, known: &[&str], name: &str| {
-        let unknown = || format!("{what} {name:?}, which is not in the list of this run");
-        known.contains(&name).then_some(()).ok_or_else(unknown)
-    };
     for (operation, weight) in &record.mix.weights {
-        check_known("mix.weights names the operation", &operations, operation)?;
+        ensure(operations.contains(&operation.as_str()), || {
+            format!("mix.weights names the operation {operation:?}, which is not in the list of this run")
+        })?;
         check_not_negative("a weight in the mix", *weight)?;
     }
     Ok(())
@@ -61,58 +58,55 @@ fn check_names(record: &RunRecord) -> Result<(), String> {
 /// Every part must have the same rounds, and identical programs be those of the run.
 fn check_parts(record: &RunRecord) -> Result<(), String> {
     let rounds = record.complete_rounds();
-    if let Some((part, found)) = record.parts.iter().find(|(_, found)| found.len() != rounds) {
-        return Err(format!("part {part} has {} rounds, and another part {rounds}", found.len()));
+    for (part, found) in &record.parts {
+        let found = found.len();
+        ensure(found == rounds, || format!("part {part} has {found} rounds, and another part {rounds}"))?;
     }
     let (strategies, operations) = (record.strategies.len(), record.operations.len());
     let is_known = |one: &IdenticalProgramRecord| one.strategy < strategies && one.operation < operations;
-    record
-        .identical
-        .iter()
-        .all(is_known)
-        .then_some(())
-        .ok_or_else(|| "identical names a program that is not there".into())
+    ensure(record.identical.iter().all(is_known), || "identical names a program that is not there".into())
 }
 
 /// Checks that an event is one of a strategy of the run, with possible times.
 fn check_event(record: &RunRecord, event: &EventRecord) -> Result<(), String> {
     let (strategy, strategies) = (event.strategy, record.strategies.len());
-    if strategy >= strategies {
-        return Err(format!("an event names strategy {strategy}, and there are {strategies} from 0 on"));
-    }
+    ensure(strategy < strategies, || {
+        format!("an event names strategy {strategy}, and there are {strategies} from 0 on")
+    })?;
     check_not_negative("the seconds of an event", event.seconds)?;
-    match &event.kind {
-        EventKind::PrimaryChanged { without, .. } => check_not_negative("the seconds without a primary", *without),
-    }
+    let EventKind::PrimaryChanged { without, .. } = &event.kind;
+    check_not_negative("the seconds without a primary", *without)
 }
 
 /// Checks that a round is in its place, and has a cell of every strategy with an entry of every operation.
 fn check_shape(record: &RunRecord, place: usize, round: &RoundRecord) -> Result<(), String> {
-    let (strategies, number) = (record.strategies.len(), place + 1);
-    if round.index != place as u64 {
-        return Err(format!("rounds[{place}] has index {}: a round is missing, or they are out of order", round.index));
-    }
-    if round.cells.len() != strategies {
-        return Err(format!("round {number} has {} cells for {strategies} strategies", round.cells.len()));
-    }
-    if let Some(arm) = round.order.iter().flatten().find(|arm| **arm >= strategies) {
-        return Err(format!("round {number} runs strategy {arm} in its order, and there are {strategies} from 0 on"));
+    let (strategies, number, index, cells) = (record.strategies.len(), place + 1, round.index, round.cells.len());
+    ensure(index == place as u64, || {
+        format!("rounds[{place}] has index {index}: a round is missing, or they are out of order")
+    })?;
+    ensure(cells == strategies, || format!("round {number} has {cells} cells for {strategies} strategies"))?;
+    for arm in round.order.iter().flatten() {
+        ensure(*arm < strategies, || {
+            format!("round {number} runs strategy {arm} in its order, and there are {strategies} from 0 on")
+        })?;
     }
     for (strategy, cell) in record.strategies.iter().zip(&round.cells) {
-        let (found, expected) = (cell.operations.len(), record.operations.len());
-        if found != expected {
-            return Err(format!("round {number}, strategy {}: {found} of {expected} operations", strategy.name));
-        }
+        let (name, found, expected) = (&strategy.name, cell.operations.len(), record.operations.len());
+        ensure(found == expected, || format!("round {number}, strategy {name}: {found} of {expected} operations"))?;
     }
     Ok(())
 }
 
+fn ensure(is_right: bool, wrong: impl FnOnce() -> String) -> Result<(), String> {
+    if is_right { Ok(()) } else { Err(wrong()) }
+}
+
 fn check_seconds(what: &str, seconds: f64) -> Result<(), String> {
-    Duration::try_from_secs_f64(seconds).map(|_| ()).map_err(|_| format!("{what} cannot be {seconds} s"))
+    ensure(Duration::try_from_secs_f64(seconds).is_ok(), || format!("{what} cannot be {seconds} s"))
 }
 
 fn check_not_negative(what: &str, value: f64) -> Result<(), String> {
-    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(format!("{what} cannot be {value}")) }
+    ensure(value.is_finite() && value >= 0.0, || format!("{what} cannot be {value}"))
 }
 
 /// The sum of all counts of a run, which must not overflow.
@@ -129,7 +123,7 @@ impl CountSum {
 fn check_operation(operation: &OperationRecord, counts: &mut CountSum) -> Result<(), String> {
     let others = operation.errors.values().chain(operation.retries.values()).chain([&operation.round_trips]);
     others.copied().try_for_each(|count| counts.add(count))?;
-    let mut calls = 0;
+    let (mut calls, stated) = (0, operation.calls);
     for outcome in &operation.outcomes {
         check_outcome(outcome)?;
         counts.add(outcome.count)?;
@@ -137,14 +131,11 @@ fn check_operation(operation: &OperationRecord, counts: &mut CountSum) -> Result
     }
     if let Some(TimesRecord { count, histogram, .. }) = &operation.inconsistency {
         counts.add(*count)?;
-        if histogram.open().count() != *count {
-            return Err(format!("{count} calls that wrote more than once are stated, their histogram differs"));
-        }
+        ensure(histogram.open().count() == *count, || {
+            format!("{count} calls that wrote more than once are stated, their histogram differs")
+        })?;
     }
-    if calls != operation.calls {
-        return Err(format!("its outcomes have {calls} calls, {} are stated", operation.calls));
-    }
-    Ok(())
+    ensure(calls == stated, || format!("its outcomes have {calls} calls, {stated} are stated"))
 }
 
 fn check_outcome(outcome: &OutcomeRecord) -> Result<(), String> {
@@ -162,18 +153,13 @@ fn check_outcome(outcome: &OutcomeRecord) -> Result<(), String> {
 fn check_times(what: &str, stated: &TimesRecord) -> Result<(), String> {
     let TimesRecord { count, saturated, sum, .. } = *stated;
     let times = stated.histogram.open();
-    if times.count() != count {
-        return Err(format!("the histogram of {what} has {} calls, {count} are stated", times.count()));
-    }
-    if saturated > count {
-        return Err(format!("{saturated} of {count} calls of {what} are stated to be above the bound"));
-    }
+    let found = times.count();
+    ensure(found == count, || format!("the histogram of {what} has {found} calls, {count} are stated"))?;
+    ensure(saturated <= count, || format!("{saturated} of {count} calls of {what} are stated to be above the bound"))?;
     // What was above the bound is in the sum as it was.
-    let sums = times.sums();
-    if u128::from(sum) < *sums.start() || (saturated == 0 && u128::from(sum) > *sums.end()) {
-        return Err(format!("times of {what} cannot have a sum of {sum} ns"));
-    }
-    Ok(())
+    let (sums, stated) = (times.sums(), u128::from(sum));
+    let is_possible = stated >= *sums.start() && (saturated > 0 || stated <= *sums.end());
+    ensure(is_possible, || format!("times of {what} cannot have a sum of {sum} ns"))
 }
 
 fn check_cell(cell: &CellRecord, counts: &mut CountSum) -> Result<(), String> {
@@ -183,31 +169,29 @@ fn check_cell(cell: &CellRecord, counts: &mut CountSum) -> Result<(), String> {
         counts.add(*calls)?;
         check_not_negative("the seconds of a slice", *seconds)?;
         check_not_negative("the seconds of the saturated part of a slice", *saturated_seconds)?;
-        if saturated_calls > calls {
-            return Err(format!("the saturated part of a slice has {saturated_calls} calls, the slice {calls}"));
-        }
+        ensure(saturated_calls <= calls, || {
+            format!("the saturated part of a slice has {saturated_calls} calls, the slice {calls}")
+        })?;
     }
     for collection in cell.before.iter().chain(&cell.after) {
         check_not_negative(&format!("the mean size of {}", collection.name), collection.mean)?;
     }
     cell.audits.iter().try_for_each(|audit| counts.add(audit.anomalies()))?;
     counts.add(cell.check_out.map_or(0, |waits| waits.count))?;
-    cell.open.as_ref().map_or(Ok(()), |open| check_open(open, cell, counts))
+    cell.open.iter().try_for_each(|open| check_open(open, cell, counts))
 }
 
 fn check_open(open: &OpenRecord, cell: &CellRecord, counts: &mut CountSum) -> Result<(), String> {
     check_times("the pacer's lag", &open.pacer_lag)?;
     check_times("the wait in the queue", &open.queue_wait)?;
     [open.offered, open.waiting, open.skipped].into_iter().try_for_each(|count| counts.add(count))?;
-    let OpenRecord { offered, waiting, skipped, never_started, seconds, .. } = open;
-    if cell.calls.checked_add(*never_started) != Some(*offered) {
-        let calls = cell.calls;
-        return Err(format!("{offered} calls fell due, but {calls} ended and {never_started} were never started"));
-    }
-    let is_more = waiting > offered || skipped > &cell.calls;
-    if is_more || open.pacer_lag.count > *offered || open.queue_wait.count > cell.calls {
-        return Err(format!("more calls waited or were skipped than the {offered} that fell due"));
-    }
+    let (calls, OpenRecord { offered, waiting, skipped, never_started, seconds, .. }) = (cell.calls, open);
+    ensure(calls.checked_add(*never_started) == Some(*offered), || {
+        format!("{offered} calls fell due, but {calls} ended and {never_started} were never started")
+    })?;
+    let is_more =
+        waiting > offered || *skipped > calls || open.pacer_lag.count > *offered || open.queue_wait.count > calls;
+    ensure(!is_more, || format!("more calls waited or were skipped than the {offered} that fell due"))?;
     check_not_negative("seconds in which calls fell due", *seconds)
 }
 

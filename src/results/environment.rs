@@ -45,13 +45,11 @@ impl Environment {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             kernel: whole("proc/sys/kernel/osrelease"),
             cpu: text("proc/cpuinfo").and_then(|text| value(&text, "model name")),
-            cores: None,
             governor: whole("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
             memory: text("proc/meminfo").and_then(|text| kilobytes(&value(&text, "MemTotal")?)),
             transparent_huge_pages: text("sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| chosen(&text)),
             open_files: text("proc/self/limits").and_then(|text| open_files(&text)),
-            driver: None,
-            connections: None,
+            ..Environment::default()
         }
     }
 }

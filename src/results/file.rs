@@ -158,9 +158,7 @@ pub fn save(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
 /// # Errors
 /// When the file cannot be written.
 pub(super) fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Result<(), ResultsError> {
-    let path = folder.join(name);
-    let write = |file: &mut dyn Write| file.write_all(&document(record)?);
-    replace(folder, &path, write).map_err(|source| ResultsError::Write { path: path.clone(), source })
+    write_into(folder, name, || document(record))
 }
 
 /// Writes a run compressed into a folder, as [`save`] does.
@@ -168,9 +166,12 @@ pub(super) fn save_as(record: &impl Serialize, folder: &Path, name: &str) -> Res
 /// # Errors
 /// When the file cannot be written.
 pub fn save_compressed(record: &RunRecord, folder: &Path) -> Result<(), ResultsError> {
-    let path = folder.join(COMPRESSED_RUN_FILE);
-    let write = |file: &mut dyn Write| file.write_all(&compressed::compress(&document(record)?)?);
-    replace(folder, &path, write).map_err(|source| ResultsError::Write { path: path.clone(), source })
+    write_into(folder, COMPRESSED_RUN_FILE, || compressed::compress(&document(record)?))
+}
+
+fn write_into(folder: &Path, name: &str, text: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<(), ResultsError> {
+    let path = folder.join(name);
+    replace(folder, &path, |file| file.write_all(&text()?)).map_err(|source| ResultsError::Write { path, source })
 }
 
 /// A record with its checksum.
@@ -219,13 +220,6 @@ pub(super) fn replace(
     Ok(())
 }
 
-/// What every version of the format begins with, to identify the file.
-#[derive(Deserialize)]
-struct Head {
-    format: u32,
-    version: String,
-}
-
 /// A file of results besides `run.json`: of a study, or of what was published.
 pub trait Document: Serialize + DeserializeOwned {
     /// The name of the file.
@@ -234,9 +228,9 @@ pub trait Document: Serialize + DeserializeOwned {
     const FORMAT: u32;
 }
 
-/// What every version of a document begins with, to identify the file. Documents with a run in them have its version.
+/// What every version of a file begins with, to identify it. Documents with a run in them have its version.
 #[derive(Deserialize)]
-struct DocumentHead {
+struct Head {
     format: u32,
     version: Option<String>,
     run: Option<WriterVersion>,
@@ -263,8 +257,8 @@ pub fn load(path: &Path) -> Result<RunRecord, ResultsError> {
 
 fn load_run(path: &Path) -> Result<RunRecord, ResultsError> {
     let is_compressed = path.is_dir() && !path.join(RUN_FILE).exists() && path.join(COMPRESSED_RUN_FILE).is_file();
-    let (path, text, head) = open::<Head>(path, if is_compressed { COMPRESSED_RUN_FILE } else { RUN_FILE })?;
-    let record = read_format(&path, &text, &head, FORMAT_VERSION)?;
+    let name = if is_compressed { COMPRESSED_RUN_FILE } else { RUN_FILE };
+    let (path, record) = read_file(path, name, FORMAT_VERSION)?;
     check(&record).map(|()| record).map_err(|reason| ResultsError::Damaged { path, reason })
 }
 
@@ -273,12 +267,8 @@ fn load_run(path: &Path) -> Result<RunRecord, ResultsError> {
 /// # Errors
 /// As those of [`load`].
 pub fn load_as<D: Document>(path: &Path) -> Result<D, ResultsError> {
-    let load = || {
-        let (path, text, head): (_, _, DocumentHead) = open(path, D::FILE)?;
-        let version = head.version.or(head.run.map(|run| run.version)).unwrap_or_default();
-        read_format(&path, &text, &Head { format: head.format, version }, D::FORMAT)
-    };
-    load().map_err(|error| explained(error, path, D::FILE))
+    let loaded = read_file(path, D::FILE, D::FORMAT).map(|(_, record)| record);
+    loaded.map_err(|error| explained(error, path, D::FILE))
 }
 
 /// Reads a run that a study names, relative to the study's folder.
@@ -323,16 +313,29 @@ pub fn save_document<D: Document>(record: &D, folder: &Path) -> Result<(), Resul
     save_as(record, folder, D::FILE)
 }
 
-/// Reads a file as far as all versions of its format agree.
-fn open<H: DeserializeOwned>(path: &Path, name: &str) -> Result<(PathBuf, Vec<u8>, H), ResultsError> {
+/// Reads a file from its folder, or the file itself, and returns it with its path.
+fn read_file<R: DeserializeOwned>(path: &Path, name: &str, readable: u32) -> Result<(PathBuf, R), ResultsError> {
     let path = if path.is_dir() { path.join(name) } else { path.to_owned() };
     let text = text_of(&path)?;
-    match serde_json::from_slice(&text) {
-        Ok(head) => Ok((path, text, head)),
+    let (format, version) = match serde_json::from_slice(&text) {
+        Ok(Head { format, version: Some(version), .. }) => (format, version),
+        Ok(Head { format, run: Some(WriterVersion { version }), .. }) => (format, version),
+        Ok(_) => return Err(ResultsError::Foreign { path, reason: "missing field `version`".to_owned() }),
         Err(error) if error.is_eof() || is_cut_off(&text, &error) => {
-            Err(ResultsError::Truncated { path, line: error.line() })
+            return Err(ResultsError::Truncated { path, line: error.line() });
         }
-        Err(error) => Err(ResultsError::Foreign { path, reason: error.to_string() }),
+        Err(error) => return Err(ResultsError::Foreign { path, reason: error.to_string() }),
+    };
+    if format != readable {
+        return Err(ResultsError::OtherFormat { path, format, readable, version });
+    }
+    // Only now: another format may have another checksum.
+    if !is_as_written(&text) {
+        return Err(ResultsError::Changed { path });
+    }
+    match read(&text) {
+        Ok(record) => Ok((path, record)),
+        Err(reason) => Err(ResultsError::Damaged { path, reason }),
     }
 }
 
@@ -344,19 +347,6 @@ fn text_of(path: &Path) -> Result<Vec<u8>, ResultsError> {
     };
     let text = read().map_err(|source| ResultsError::Read { path: path.to_owned(), source })?;
     text.ok_or_else(|| ResultsError::TooLarge { path: path.to_owned(), most: compressed::MOST_BYTES })
-}
-
-fn read_format<R: DeserializeOwned>(path: &Path, text: &[u8], head: &Head, readable: u32) -> Result<R, ResultsError> {
-    let path = path.to_owned();
-    if head.format != readable {
-        let (format, version) = (head.format, head.version.clone());
-        return Err(ResultsError::OtherFormat { path, format, readable, version });
-    }
-    // Only now: another format may have another checksum.
-    if !is_as_written(text) {
-        return Err(ResultsError::Changed { path });
-    }
-    read(text).map_err(|reason| ResultsError::Damaged { path, reason })
 }
 
 /// Reads a record. The place of what does not fit is given by the names that lead there, since a run is one long line.
@@ -376,21 +366,7 @@ fn is_cut_off(text: &[u8], error: &serde_json::Error) -> bool {
 
 impl KindedError for ResultsError {
     fn kind(&self) -> ErrorKind {
-        match self {
-            ResultsError::Write { .. } => ErrorKind::Environment,
-            ResultsError::Read { .. }
-            | ResultsError::Truncated { .. }
-            | ResultsError::Foreign { .. }
-            | ResultsError::Damaged { .. }
-            | ResultsError::Changed { .. }
-            | ResultsError::TooLarge { .. }
-            | ResultsError::OtherStudy { .. }
-            | ResultsError::OtherFolder { .. }
-            | ResultsError::NoStudy { .. }
-            | ResultsError::TwoStudies { .. }
-            | ResultsError::NoRun { .. }
-            | ResultsError::OtherFormat { .. } => ErrorKind::Input,
-        }
+        if matches!(self, ResultsError::Write { .. }) { ErrorKind::Environment } else { ErrorKind::Input }
     }
 }
 

@@ -84,10 +84,7 @@ pub fn stamp(millis: i64) -> String {
 
 impl KindedError for FolderError {
     fn kind(&self) -> ErrorKind {
-        match self {
-            FolderError::Refused { .. } => ErrorKind::Environment,
-            FolderError::NotEmpty { .. } | FolderError::Locked { .. } => ErrorKind::Input,
-        }
+        if matches!(self, FolderError::Refused { .. }) { ErrorKind::Environment } else { ErrorKind::Input }
     }
 }
 

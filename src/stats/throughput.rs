@@ -8,37 +8,25 @@ use super::Distribution;
 ///
 /// With closed load this is the rate while every client had a call: when a slice ends, the other clients wait for those that
 /// have the longest calls.
-pub fn cell_rate(cell: &CellRecord, settings: &RunSettings) -> Option<f64> {
-    let Counted { calls, seconds } = counted(cell, settings);
-    (seconds > 0.0).then(|| calls / seconds)
-}
-
-/// Calls and the seconds that they took.
-struct Counted {
-    calls: f64,
-    seconds: f64,
-}
-
-/// The calls of the saturated parts of a cell's slices, or of the whole cell where there are none.
 ///
 /// All clients start a slice with a fresh call. Until a moment t a client ends t / mean + (v^2 - 1) / 2 calls, v being the
 /// coefficient of variation of their times (the renewal function for large t; Cox, Renewal Theory, 1962): long
 /// calls are in flight rather than ended. This excess is subtracted, but for the client of each load thread that is first
 /// without a call, since it has ended all of its own.
-fn counted(cell: &CellRecord, settings: &RunSettings) -> Counted {
+pub fn cell_rate(cell: &CellRecord, settings: &RunSettings) -> Option<f64> {
     let slices: Vec<_> = cell.slices.iter().filter(|slice| slice.saturated_calls > 0).collect();
     let saturated: u64 = slices.iter().map(|slice| slice.saturated_calls).sum();
     let seconds: f64 = slices.iter().map(|slice| slice.saturated_seconds).sum();
-    let whole = Counted { calls: cell.calls as f64, seconds: cell.seconds };
+    let whole = cell.calls as f64 / cell.seconds;
     if seconds <= 0.0 {
-        return whole;
+        return (cell.seconds > 0.0).then_some(whole);
     }
     let others = settings.clients.saturating_sub(settings.threads) as f64 * slices.len() as f64;
     let outcomes = cell.operations.iter().flat_map(|operation| &operation.outcomes);
     let variation = Distribution::merged(outcomes.map(|outcome| &outcome.service)).variation().unwrap_or(1.0);
     let calls = saturated as f64 - others * (variation * variation - 1.0) / 2.0;
     // The whole slices, in which clients waited, are the least.
-    Counted { calls: calls.max(whole.calls / whole.seconds * seconds), seconds }
+    Some(calls.max(whole * seconds) / seconds)
 }
 
 #[cfg(test)]
