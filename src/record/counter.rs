@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use Claimable::{Contended, Counted, Timed, Varying};
 use Unit::{Bytes, Count, Microseconds};
 
+use super::metric::MatrixColumn;
+use super::part::Part;
+
 /// A number that the server keeps of its own work.
 #[derive(Debug, PartialEq)]
 pub struct Counter {
@@ -23,6 +26,8 @@ pub struct Counter {
     pub heading: &'static str,
     /// How a scenario's claim may name it.
     pub claim: Claimable,
+    /// Its columns in the matrix of published results.
+    pub matrix: &'static [MatrixColumn],
     /// The recorded counters whose sum it is; none for one that is recorded itself.
     sum_of: &'static [&'static str],
 }
@@ -42,7 +47,7 @@ pub enum Claimable {
     Contended,
 }
 
-/// What a counter counts. The order is that of the columns in the table of own costs.
+/// What the numbers of a metric are. The order is that of the columns in the table of own costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     /// Things.
@@ -51,13 +56,19 @@ pub enum Unit {
     Bytes,
     /// Microseconds of time.
     Microseconds,
+    /// Nanoseconds of time.
+    Nanoseconds,
+    /// Calls per second: more is better.
+    PerSecond,
 }
 
-/// Which reports have a row for a counter in the costs of the mix.
+/// Which reports have a row for a counter in the costs of the mix, or a column for a quantile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// None: it is recorded only.
     Nowhere,
+    /// The page alone.
+    OnPage,
     /// Those with room for all of them, a terminal not among them.
     InFull,
     /// All.
@@ -88,7 +99,8 @@ pub static COUNTERS: [Counter; 40] = [
     counter("cpu_us", &["extra_info.user_time_us", "extra_info.system_time_us"], "CPU time", Microseconds)
         .main()
         .column("~ CPU")
-        .claimable(Timed),
+        .claimable(Timed)
+        .in_matrix(&[CPU_TIME]),
     counter("requests", &["network.numRequests"], "requests", Count),
     counter("bytes_in", &["network.bytesIn"], "bytes in", Bytes).main().column("in"),
     counter("bytes_out", &["network.bytesOut"], "bytes out", Bytes).main().column("out").claimable(Counted),
@@ -109,7 +121,11 @@ pub static COUNTERS: [Counter; 40] = [
     counter("write_conflicts", &["metrics.operation.writeConflicts"], "write conflicts", Count)
         .main()
         .claimable(Contended),
-    counter(OPLOG_BYTES, &[], "oplog bytes", Bytes).main().column("oplog").claimable(Counted),
+    counter(OPLOG_BYTES, &[], "oplog bytes", Bytes)
+        .main()
+        .column("oplog")
+        .claimable(Counted)
+        .in_matrix(&[OPLOG_OF_MIX]),
     counter("journal_bytes", &["wiredTiger.log.log bytes written"], "journal", Bytes).main().claimable(Varying),
     counter("cache_bytes_read", &["wiredTiger.cache.bytes read into cache"], "read into cache", Bytes).main(),
     counter("cache_bytes_written", &["wiredTiger.cache.bytes written from cache"], "written from cache", Bytes).main(),
@@ -143,6 +159,21 @@ pub static COUNTERS: [Counter; 40] = [
     recorded("op_latency_commands_ops", &["opLatencies.commands.ops"], Count),
 ];
 
+const CPU_TIME: MatrixColumn = MatrixColumn::new(
+    4,
+    Part::Saturation,
+    ["cpu_time", "cpu", "server CPU"],
+    "CPU time of the server per call of the mix, as times the lowest of the row. As measured, not tested.",
+);
+
+const OPLOG_OF_MIX: MatrixColumn = MatrixColumn::new(
+    7,
+    Part::Saturation,
+    ["oplog_bytes", "oplog", "oplog bytes"],
+    "Bytes of oplog per call of the mix, as times the lowest of the row (below 20 B: what the server itself writes). As \
+     measured, not tested.",
+);
+
 /// Metrics of claims that are sums of recorded counters.
 pub static SUMS: [Counter; 2] = [
     counter("cache_bytes", &[], "bytes read into and written from the cache", Bytes)
@@ -155,7 +186,17 @@ pub static SUMS: [Counter; 2] = [
 
 /// A counter that reports with room for it show.
 const fn counter(name: &'static str, paths: &'static [&'static str], label: &'static str, unit: Unit) -> Counter {
-    Counter { name, paths, label, unit, shown: Shown::InFull, heading: "", claim: Claimable::No, sum_of: &[] }
+    Counter {
+        name,
+        paths,
+        label,
+        unit,
+        shown: Shown::InFull,
+        heading: "",
+        claim: Claimable::No,
+        matrix: &[],
+        sum_of: &[],
+    }
 }
 
 /// A counter that no report shows.
@@ -200,6 +241,10 @@ impl Counter {
 
     const fn claimable(self, claim: Claimable) -> Counter {
         Counter { claim, ..self }
+    }
+
+    const fn in_matrix(self, matrix: &'static [MatrixColumn]) -> Counter {
+        Counter { matrix, ..self }
     }
 
     const fn sum_of(self, sum_of: &'static [&'static str]) -> Counter {

@@ -21,7 +21,7 @@ pub use fault::FaultKind;
 pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;
 pub use life_end::LifeEnd;
-pub use metric::{Metric, MetricUse, Relation, SizeMetric, TimeMetric};
+pub use metric::{MATRIX, METRICS, MatrixColumn, Metric, MetricRow, MetricUse, Relation, SizeMetric, TimeMetric};
 pub use outcome::{CallOutcome, OutcomeKind};
 pub use part::Part;
 pub use waits::Waits;
@@ -133,18 +133,13 @@ impl Paced {
     }
 }
 
-/// The measurements that depend on the kind of load.
+/// What only open load has, whose calls have intended start times.
 #[derive(Debug, Clone)]
-pub enum LoadMeasures {
-    /// Each client sends its next call when it has the reply to its last one.
-    Closed,
-    /// Calls have intended start times.
-    Open {
-        /// What the pacer measured.
-        paced: Box<Paced>,
-        /// How long calls waited for a client.
-        queue_wait: Box<LatencyHistogram>,
-    },
+pub struct OpenMeasures {
+    /// What the pacer measured.
+    pub paced: Paced,
+    /// How long calls waited for a client.
+    pub queue_wait: LatencyHistogram,
 }
 
 /// Records finished calls.
@@ -157,7 +152,8 @@ pub struct Recorder {
     /// Times of successful calls since the last [`Recorder::rotate`], of the operations that had some: service times, with
     /// open load response times.
     interval: Vec<Option<LatencyHistogram>>,
-    load: LoadMeasures,
+    /// `None` with closed load: each client sends its next call when it has the reply to its last one.
+    open: Option<Box<OpenMeasures>>,
     /// How long calls waited for a connection.
     check_out: Waits,
     empty: LatencyHistogram,
@@ -170,7 +166,7 @@ impl Recorder {
         Recorder {
             operations: vec![OperationMeasures::default(); operations],
             interval: vec![None; operations],
-            load: LoadMeasures::Closed,
+            open: None,
             check_out: Waits::default(),
             empty: LatencyHistogram::new(timeout),
             spares: Spares::default(),
@@ -180,8 +176,8 @@ impl Recorder {
     /// Creates a recorder of open load.
     pub fn open(operations: usize, timeout: Duration) -> Recorder {
         let recorder = Recorder::new(operations, timeout);
-        let (paced, queue_wait) = (Box::new(Paced::new(timeout)), Box::new(recorder.empty.clone()));
-        Recorder { load: LoadMeasures::Open { paced, queue_wait }, ..recorder }
+        let open = OpenMeasures { paced: Paced::new(timeout), queue_wait: recorder.empty.clone() };
+        Recorder { open: Some(Box::new(open)), ..recorder }
     }
 
     /// Records a finished call. The first call of an outcome allocates its histogram, and the first of an interval reuses
@@ -225,8 +221,8 @@ impl Recorder {
     }
 
     fn record_wait(&mut self, wait: Option<u64>) {
-        if let (LoadMeasures::Open { queue_wait, .. }, Some(wait)) = (&mut self.load, wait) {
-            queue_wait.record(wait);
+        if let (Some(open), Some(wait)) = (&mut self.open, wait) {
+            open.queue_wait.record(wait);
         }
     }
 
@@ -244,14 +240,12 @@ impl Recorder {
 
     /// Adds what the pacer of a slice measured.
     pub fn add_paced(&mut self, other: &Paced) {
-        if let LoadMeasures::Open { paced, .. } = &mut self.load {
-            paced.merge(other);
-        }
+        self.open.iter_mut().for_each(|open| open.paced.merge(other));
     }
 
-    /// The measurements that depend on the kind of load.
-    pub fn load(&self) -> &LoadMeasures {
-        &self.load
+    /// What only open load has; `None` with closed load.
+    pub fn open_load(&self) -> Option<&OpenMeasures> {
+        self.open.as_deref()
     }
 
     /// How long calls waited for a connection.
@@ -267,10 +261,8 @@ impl Recorder {
         for (operation, interval) in self.interval.iter_mut().enumerate() {
             if let Some(histogram) = interval.take() {
                 let measures = &mut self.operations[operation];
-                let times = match self.load {
-                    LoadMeasures::Closed => &mut measures.outcomes,
-                    LoadMeasures::Open { .. } => &mut measures.responses,
-                };
+                let is_open = self.open.is_some();
+                let times = if is_open { &mut measures.responses } else { &mut measures.outcomes };
                 add(times, &CallOutcome::Ok, &histogram);
                 full.push((operation, self.spares.lend(histogram)));
             }
@@ -280,11 +272,9 @@ impl Recorder {
 
     /// Adds everything that another recorder of the same operations has recorded.
     pub fn merge(&mut self, other: Recorder) {
-        if let LoadMeasures::Open { paced, queue_wait } = &other.load {
-            self.add_paced(paced);
-            if let LoadMeasures::Open { queue_wait: mine, .. } = &mut self.load {
-                mine.merge(queue_wait);
-            }
+        if let (Some(mine), Some(theirs)) = (&mut self.open, &other.open) {
+            mine.paced.merge(&theirs.paced);
+            mine.queue_wait.merge(&theirs.queue_wait);
         }
         self.add_check_outs(other.check_out);
         for (mine, theirs) in self.operations.iter_mut().zip(other.finish()) {
@@ -439,7 +429,7 @@ mod tests {
         assert_eq!((intervals.len(), intervals[0].1.sum()), (1, 1_500), "the log has response times");
         let mut total = Recorder::open(1, TIMEOUT);
         total.merge(recorder);
-        let LoadMeasures::Open { queue_wait, .. } = total.load() else { panic!("open load") };
+        let queue_wait = &total.open_load().unwrap().queue_wait;
         assert_eq!((queue_wait.count(), queue_wait.sum()), (2, 1_000));
         let measures = &total.finish()[0];
         let shown = |times: &ByOutcome| -> Vec<(String, u64, u64)> {

@@ -1,5 +1,6 @@
 //! The report of a comparison of runs, A and B.
 
+use crate::record::Metric;
 use crate::results::{Part, RunRecord, ServerSharing, in_percent};
 use crate::stats::run_comparison::{
     ComparedParts, ComparedUnit, OperationChange, RunComparison, SharedShift, StrategyChange, TimeChange,
@@ -24,9 +25,9 @@ const NAMED: usize = 12;
 /// Settings that always differ, or that the report has elsewhere.
 const OWN: [&str; 4] = ["started", "scenario", "rounds", "verification"];
 
-/// The mean or the 99th percentile of an operation of one strategy in both runs.
+/// A time of an operation of one strategy in both runs.
 struct Entry {
-    metric: &'static str,
+    metric: Metric,
     change: TimeChange,
     /// Whether the relative ratio is judged.
     is_relative: bool,
@@ -140,9 +141,8 @@ fn findings(found: &RunComparison, is_meant: impl Fn(&TimeChange) -> bool, order
     let mut all: Vec<_> = found.judged().filter(|(.., change)| is_meant(change)).collect();
     let size = |change: &TimeChange| found.judged_ratio(change).map_or(0.0, &order);
     all.sort_by(|a, b| size(&a.3).total_cmp(&size(&b.3)));
-    let finding = |(strategy, row, is_quantile, change): (&StrategyChange, &OperationChange, bool, TimeChange)| {
-        let quantile = if is_quantile { " p99" } else { "" };
-        let name = format!("{} {}{quantile}", plain(&strategy.name), operation(row));
+    let finding = |(strategy, row, metric, change): (&StrategyChange, &OperationChange, Metric, TimeChange)| {
+        let name = format!("{} {}", plain(&strategy.name), label(&operation(row), metric));
         let text = match found.judged_ratio(&change) {
             _ if change.obstacles != [None; 2] => obstacles_text(change.obstacles),
             None => NOTHING.to_owned(),
@@ -156,6 +156,11 @@ fn findings(found: &RunComparison, is_meant: impl Fn(&TimeChange) -> bool, order
         Finding { name, text, is_difference: true }
     };
     all.into_iter().map(finding).collect()
+}
+
+/// The name of an operation, and of the metric that is not its mean.
+fn label(operation: &str, metric: Metric) -> String {
+    if metric == Metric::MEAN { operation.to_owned() } else { format!("{operation} {metric}") }
 }
 
 fn operation(row: &OperationChange) -> String {
@@ -241,7 +246,7 @@ fn criteria(found: &RunComparison, tolerance: f64) -> Vec<String> {
 fn times(found: &RunComparison, tolerance: f64) -> Section {
     let is_relative = found.relative_to.is_some();
     let measures = [
-        Measure::word("metric", "`mean` or `p99`.", |one: &Entry| one.metric),
+        Measure::word("metric", "`mean` or `p99`.", |one: &Entry| one.metric.to_string()),
         Measure::number("before_ns", "A", "The time in run A: the geometric mean over rounds.", time, |one| {
             one.change.before
         }),
@@ -275,19 +280,17 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
     // The mix is last in the comparison and first in reports.
     let names = longest.map_or(&[][..], |strategy| &strategy.rows);
     let (operations, mix) = names.split_at(names.len().saturating_sub(1));
-    let rows = mix.iter().chain(operations).flat_map(|named| ["mean", "p99"].map(|metric| (named, metric))).flat_map(
-        |(named, metric)| {
-            let name = operation(named);
-            let label = if metric == "mean" { name.clone() } else { format!("{name} {metric}") };
-            let group = Cell::text(label).with_value(name);
-            found.strategies.iter().enumerate().filter_map(move |(place, strategy)| {
-                let row = strategy.rows.iter().find(|row| row.operation == named.operation)?;
-                let change = if metric == "mean" { row.mean } else { row.p99? };
-                let named = Row::new(plain(&strategy.name)).group(group.clone()).series(place);
-                Some((named, Entry { metric, change, is_relative }))
-            })
-        },
-    );
+    let metrics = |named| Metric::compared().into_iter().map(move |metric| (named, metric));
+    let rows = mix.iter().chain(operations).flat_map(metrics).flat_map(|(named, metric): (&OperationChange, _)| {
+        let name = operation(named);
+        let group = Cell::text(label(&name, metric)).with_value(name);
+        found.strategies.iter().enumerate().filter_map(move |(place, strategy)| {
+            let row = strategy.rows.iter().find(|row| row.operation == named.operation)?;
+            let change = row.by(metric)?;
+            let named = Row::new(plain(&strategy.name)).group(group.clone()).series(place);
+            Some((named, Entry { metric, change, is_relative }))
+        })
+    });
     let table = Table::new("changes", "Time per call", Column::strategy(), &measures, rows.collect::<Vec<_>>())
         .grouped(Column::operation())
         .side_by_side(Forms::TERMINAL);

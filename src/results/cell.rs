@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram, Waits};
 
 use super::audit::AuditRecord;
+use super::is_default;
 
 /// One round: every arm with fresh databases.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +77,7 @@ pub struct CellRecord {
 }
 
 /// One operation in one cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperationRecord {
     /// Finished calls.
     pub calls: u64,
@@ -87,7 +88,7 @@ pub struct OperationRecord {
     /// Failures by reason: the server's code, or a name.
     pub errors: BTreeMap<String, u64>,
     /// Failed calls of which it is unknown whether they took effect, see [`crate::server::Failure::leaves_outcome_open`].
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unknown: u64,
     /// The server's message for the first failure of each reason.
     pub messages: BTreeMap<String, String>,
@@ -96,11 +97,6 @@ pub struct OperationRecord {
     /// The inconsistency window of calls that wrote more than once outside a transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inconsistency: Option<TimesRecord>,
-}
-
-/// Whether a count is not worth a field.
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// The calls of one operation with one outcome.
@@ -158,6 +154,12 @@ pub struct HeadlineTimes<'o> {
 }
 
 impl OutcomeRecord {
+    /// Keeps a histogram of service times.
+    pub fn new(outcome: CallOutcome, service: &LatencyHistogram) -> OutcomeRecord {
+        let TimesRecord { count, saturated, sum, histogram } = TimesRecord::new(service);
+        OutcomeRecord { outcome, count, saturated, sum, service: histogram, response: None }
+    }
+
     /// The times that a strategy is judged by: with open load from the intended start, as users see it; with closed load,
     /// which has no intended starts, the service times.
     pub fn headline(&self) -> HeadlineTimes<'_> {

@@ -16,19 +16,16 @@ pub(super) fn check(record: &RunRecord) -> Result<(), String> {
     check_seconds("settings.timeout", record.settings.timeout)?;
     record.settings.duration.into_iter().try_for_each(|seconds| check_seconds("settings.duration", seconds))?;
     let mut counts = CountSum::default();
-    let name = |names: Option<&str>| names.unwrap_or("?").to_owned();
     check_parts(record)?;
     record.events.iter().try_for_each(|event| check_event(record, event))?;
     for (part, rounds) in &record.parts {
         for (round, this) in rounds.iter().enumerate() {
             check_shape(record, round, this)?;
-            for (cell, this) in this.cells.iter().enumerate() {
+            for (strategy, this) in record.strategies.iter().zip(&this.cells) {
                 counts.add(this.calls)?;
-                let strategy = name(record.strategies.get(cell).map(|strategy| strategy.name.as_str()));
-                let place = format!("part {part}, round {}, strategy {strategy}", round + 1);
+                let place = format!("part {part}, round {}, strategy {}", round + 1, strategy.name);
                 check_cell(this, &mut counts).map_err(|reason| format!("{place}: {reason}"))?;
-                for (operation, this) in this.operations.iter().enumerate() {
-                    let operation = name(record.operations.get(operation).map(String::as_str));
+                for (operation, this) in record.operations.iter().zip(&this.operations) {
                     check_operation(this, &mut counts).map_err(|reason| format!("{place}, {operation}: {reason}"))?;
                 }
             }

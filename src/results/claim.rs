@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{Metric, MetricUse, Relation};
 
+use super::is_default;
 use super::verdict::Verdict;
 
 /// A claim of the scenario.
@@ -18,7 +19,7 @@ pub struct ClaimRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Whether it follows from the scenario itself, so that it is not counted among the results.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub by_design: bool,
     /// The mix of the runs that decide it; `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,11 +109,7 @@ pub enum ClaimOutcome {
 impl ClaimOutcome {
     /// In a word.
     pub fn name(self) -> &'static str {
-        match self {
-            ClaimOutcome::Confirmed => "confirmed",
-            ClaimOutcome::Refuted => "refuted",
-            ClaimOutcome::Undecided => "undecided",
-        }
+        ["confirmed", "refuted", "undecided"][self as usize]
     }
 }
 
@@ -141,10 +138,6 @@ impl Default for Than {
     fn default() -> Than {
         Than::Number(1.0)
     }
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 #[cfg(test)]

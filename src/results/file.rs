@@ -171,7 +171,7 @@ pub fn save_compressed(record: &RunRecord, folder: &Path) -> Result<(), ResultsE
 
 fn write_into(folder: &Path, name: &str, text: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<(), ResultsError> {
     let path = folder.join(name);
-    replace(folder, &path, |file| file.write_all(&text()?)).map_err(|source| ResultsError::Write { path, source })
+    replace(&path, |file| file.write_all(&text()?)).map_err(|source| ResultsError::Write { path, source })
 }
 
 /// A record with its checksum.
@@ -186,7 +186,7 @@ fn document(record: &impl Serialize) -> io::Result<Vec<u8>> {
 /// # Errors
 /// When the file cannot be written.
 pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    replace(path.parent().unwrap_or(Path::new(".")), path, |file| file.write_all(text.as_bytes()))
+    replace(path, |file| file.write_all(text.as_bytes()))
 }
 
 /// Returns the checksum of a document, from its members and its closing brace.
@@ -203,11 +203,8 @@ fn is_as_written(text: &[u8]) -> bool {
 }
 
 /// Writes a temporary file in the same folder, and renames it once all of it is on disk.
-pub(super) fn replace(
-    folder: &Path,
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+pub(super) fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
     // Temporary files are private; results are as open as the user's umask lets new files be.
     let open = fs::Permissions::from_mode(0o666);
     let mut buffer = BufWriter::new(tempfile::Builder::new().permissions(open).tempfile_in(folder)?);
@@ -454,7 +451,7 @@ mod tests {
         let run = sample::run(&[1]);
         save(&run, folder.path()).unwrap();
         let path = folder.path().join(RUN_FILE);
-        let full = replace(folder.path(), &path, |file| {
+        let full = replace(&path, |file| {
             file.write_all(&[b'x'; 100_000])?;
             Err(io::ErrorKind::StorageFull.into())
         });
@@ -582,7 +579,7 @@ mod tests {
         save(&sample::run(&[1_000]), folder.path()).unwrap();
         let path = folder.path().join(RUN_FILE);
         let text = fs::read_to_string(&path).unwrap();
-        let edited = text.replace("In an array.", "Edited.");
+        let edited = text.replace("All comments in the post.", "Edited.");
         fs::write(&path, &edited).unwrap();
         let error = load(folder.path()).unwrap_err();
         assert!(matches!(error, ResultsError::Changed { .. }), "{error}");

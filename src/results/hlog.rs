@@ -54,7 +54,7 @@ impl IntervalLog {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return IntervalLog::create(path, started),
             Err(error) => return Err(error),
         };
-        replace(path.parent().unwrap_or(Path::new(".")), path, |kept| {
+        replace(path, |kept| {
             let (mut old, mut line) = (BufReader::new(old), Vec::new());
             while old.read_until(b'\n', &mut line)? > 0 {
                 if line.ends_with(b"\n") && round_of(&line).is_none_or(|round| round <= rounds) {

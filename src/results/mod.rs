@@ -245,3 +245,8 @@ pub struct CollectionRecord {
     /// The definitions of its indexes without that of `_id`.
     pub indexes: Vec<String>,
 }
+
+/// Whether a value is not worth a field.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

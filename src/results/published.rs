@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::record::{MATRIX, MatrixColumn, Metric, Part, Unit};
+
 use super::file::Document;
 use super::{MixRecord, Preset};
 
@@ -190,49 +192,58 @@ pub struct PublishedStrategy {
     pub metrics: BTreeMap<PublishedMetric, MetricRecord>,
 }
 
-/// A number by which strategies are shown next to each other. The order is that of the page.
+/// A number by which strategies are shown next to each other: its place in [`MATRIX`]. In files it is its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PublishedMetric {
-    /// The mean response time at the common rate, in nanoseconds.
-    ResponseMean,
-    /// The 99th percentile of the response times there, in nanoseconds.
-    ResponseP99,
-    /// The own times of operations, weighted by the mix, in nanoseconds.
-    OwnTime,
-    /// Calls per second at saturation.
-    CallsPerSecond,
-    /// The server's CPU time per call of the mix, in microseconds.
-    CpuTime,
-    /// The files of all collections after the calls, in bytes.
-    StoredBytes,
-    /// The files of all indexes after the calls, in bytes.
-    IndexBytes,
-    /// What a call of the mix writes to the oplog, in bytes.
-    OplogBytes,
-}
+#[serde(into = "String", try_from = "String")]
+pub struct PublishedMetric(usize);
 
 impl PublishedMetric {
+    /// The mean response time at the common rate, in nanoseconds.
+    pub const RESPONSE_MEAN: PublishedMetric = PublishedMetric(0);
+    /// The own times of operations, weighted by the mix, in nanoseconds.
+    pub const OWN_TIME: PublishedMetric = PublishedMetric(2);
+    /// Calls per second at saturation.
+    pub const CALLS_PER_SECOND: PublishedMetric = PublishedMetric(3);
+
     /// All of them in the order of the page.
-    pub const ALL: [PublishedMetric; 8] = [
-        PublishedMetric::ResponseMean,
-        PublishedMetric::ResponseP99,
-        PublishedMetric::OwnTime,
-        PublishedMetric::CallsPerSecond,
-        PublishedMetric::CpuTime,
-        PublishedMetric::StoredBytes,
-        PublishedMetric::IndexBytes,
-        PublishedMetric::OplogBytes,
-    ];
+    pub fn all() -> impl Iterator<Item = PublishedMetric> {
+        (0..MATRIX.len()).map(PublishedMetric)
+    }
+
+    /// Its column of the matrix.
+    pub fn column(self) -> &'static MatrixColumn {
+        &MATRIX[self.0].0
+    }
+
+    /// The metric that it is of every strategy.
+    pub fn metric(self) -> Metric {
+        MATRIX[self.0].1.metric
+    }
 
     /// Whether a run tests its differences.
     pub fn is_tested(self) -> bool {
-        matches!(self, PublishedMetric::ResponseMean | PublishedMetric::ResponseP99 | PublishedMetric::CallsPerSecond)
+        let part = self.column().part;
+        part != Part::Own && Metric::asked_in(part).contains(&self.metric())
     }
 
     /// Whether more is better.
     pub fn is_rate(self) -> bool {
-        self == PublishedMetric::CallsPerSecond
+        self.metric().unit() == Unit::PerSecond
+    }
+}
+
+impl From<PublishedMetric> for String {
+    fn from(metric: PublishedMetric) -> String {
+        metric.column().name.to_owned()
+    }
+}
+
+impl TryFrom<String> for PublishedMetric {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<PublishedMetric, String> {
+        let known = PublishedMetric::all().find(|metric| metric.column().name == name);
+        known.ok_or_else(|| format!("unknown metric `{name}`"))
     }
 }
 
@@ -266,4 +277,21 @@ pub enum Standing {
     Worse,
     /// The comparison is inconclusive, for example because the strategy could not keep up with the rate.
     Undecided,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_from_files() {
+        let named = [PublishedMetric::RESPONSE_MEAN, PublishedMetric::OWN_TIME, PublishedMetric::CALLS_PER_SECOND];
+        let names = named.map(String::from);
+        assert_eq!(names, ["response_mean", "own_time", "calls_per_second"]);
+        assert_eq!(names.map(|name| PublishedMetric::try_from(name).unwrap()), named);
+        let tested: Vec<&str> =
+            PublishedMetric::all().filter(|one| one.is_tested()).map(|one| one.column().name).collect();
+        assert_eq!(tested, ["response_mean", "response_p99", "calls_per_second"]);
+        assert!(serde_json::from_str::<BTreeMap<PublishedMetric, u8>>(r#"{"cpu_time":1,"oplog":2}"#).is_err());
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Part, Preset};
+use super::{Part, Preset, is_default};
 
 /// The noise floor unless a run sets its own: differences below 2 % are hardly ever worth a change of schema.
 pub const NOISE: f64 = 0.02;
@@ -72,7 +72,7 @@ pub struct RunSettings {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<(String, f64)>,
     /// Seconds that are added to every reply, as a network of that round-trip time would.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub rtt: f64,
     /// Cache of the embedded server in GB; `None` with a server of the user's.
     pub cache_gb: Option<f64>,
@@ -83,10 +83,6 @@ pub struct RunSettings {
     /// Limits on numbers of the run, as written on the command line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
-}
-
-fn is_zero(seconds: &f64) -> bool {
-    *seconds == 0.0
 }
 
 /// When calls begin.
@@ -119,10 +115,7 @@ pub enum Arrivals {
 impl Arrivals {
     /// Returns the name that `run.json` and the command line use.
     pub fn name(self) -> &'static str {
-        match self {
-            Arrivals::Poisson => "poisson",
-            Arrivals::Uniform => "uniform",
-        }
+        ["poisson", "uniform"][self as usize]
     }
 }
 

@@ -1,6 +1,7 @@
 //! The result of a comparison: of two strategies, of runs, of the sides of a claim, or of two strategies at a point of a sweep.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 /// The result of comparing a number with another one of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,14 +49,13 @@ impl Verdict {
     }
 
     /// Its name in data; of an inconclusive one that of the reason.
-    pub fn id(self) -> &'static str {
+    pub fn id(self) -> String {
         match self {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Same { .. } => "same",
-            Verdict::NoDifference { within_noise: false, .. } => "no_difference",
-            Verdict::NoDifference { within_noise: true, .. } => "within_noise",
-            Verdict::Inconclusive(reason) => reason.id(),
+            Verdict::NoDifference { within_noise: true, .. } => "within_noise".to_owned(),
+            Verdict::Inconclusive(Reason::OutOfContext { .. }) => "not_in_context".to_owned(),
+            Verdict::Inconclusive(Reason::WriteBack { .. } | Reason::DirtyCache { .. }) => "shared_cache".to_owned(),
+            Verdict::Inconclusive(reason) => variant(&reason),
+            decided => variant(&decided),
         }
     }
 
@@ -160,32 +160,12 @@ pub enum Reason {
     UnknownMetric,
 }
 
-impl Reason {
-    /// Its name in data.
-    pub fn id(self) -> &'static str {
-        match self {
-            Reason::NotJudged => "not_judged",
-            Reason::Reference => "reference",
-            Reason::Failures { .. } => "failures",
-            Reason::Overloaded { .. } => "overloaded",
-            Reason::NoSuccess { .. } => "no_success",
-            Reason::Identical { .. } => "identical",
-            Reason::OutOfContext { .. } => "not_in_context",
-            Reason::FewInFlight { .. } => "few_in_flight",
-            Reason::WriteBack { .. } | Reason::DirtyCache { .. } => "shared_cache",
-            Reason::TooFewRounds(_) => "too_few_rounds",
-            Reason::Unstable { .. } => "unstable",
-            Reason::Open => "open",
-            Reason::RoundsDisagree => "rounds_disagree",
-            Reason::FewCalls => "few_calls",
-            Reason::OtherSettings => "other_settings",
-            Reason::NotInRun(_) => "not_in_run",
-            Reason::InvalidRun => "invalid_run",
-            Reason::SmokePreset => "smoke_preset",
-            Reason::NotReported => "not_reported",
-            Reason::NotCheckpointed => "not_checkpointed",
-            Reason::UnknownMetric => "unknown_metric",
-        }
+/// The name of an enum's variant in files.
+fn variant(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(name)) => name,
+        Ok(Value::Object(fields)) => fields.into_iter().map(|(name, _)| name).collect(),
+        _ => String::new(),
     }
 }
 
@@ -232,5 +212,9 @@ mod tests {
             assert_eq!(serde_json::to_string(&verdict).unwrap(), text);
             assert_eq!(serde_json::from_str::<Verdict>(text).unwrap(), verdict);
         }
+        let reasons = [Reason::NotInRun(ClaimName::Operation), Reason::SmokePreset, Reason::TooFewRounds(2)];
+        let ids = [unstable, none, Verdict::Slower].into_iter().chain(reasons.map(Verdict::Inconclusive));
+        let expected = ["unstable", "no_difference", "slower", "not_in_run", "smoke_preset", "too_few_rounds"];
+        assert!(ids.map(Verdict::id).eq(expected));
     }
 }

@@ -3,8 +3,7 @@
 use crate::record::{Metric, Part};
 use crate::results::{Standing, Verdict};
 
-use super::arm_comparison::ArmComparison;
-use super::compare::{Comparison, Quantity, Ratio, UNSTABLE};
+use super::compare::{ArmComparison, Comparison, Quantity, Ratio, UNSTABLE};
 use super::ranking::Ranking;
 
 /// The strategies, ranked by one number of the mix.
@@ -47,8 +46,9 @@ pub struct Answer {
 impl Answer {
     /// From the comparisons of all parts in their order; `None` where the mix was not measured.
     pub fn of<'c>(comparisons: impl Iterator<Item = (Part, &'c ArmComparison)>) -> Option<Answer> {
-        let asked = comparisons
-            .filter(|(part, one)| *part != Part::Own && one.operation.is_none() && one.metric != Metric::P99);
+        let is_meant = |metric: Metric| matches!(metric, Metric::MEAN | Metric::Throughput);
+        let asked =
+            comparisons.filter(|(part, one)| *part != Part::Own && one.operation.is_none() && is_meant(one.metric));
         let mut rankings: Vec<MixRanking> = asked
             .filter_map(|(part, one)| Some(MixRanking { part, metric: one.metric, ranking: one.ranking()? }))
             .collect();

@@ -61,18 +61,13 @@ impl BoundError {
 
 /// Splits the metric off the names before it. `p99.9` has a point of its own.
 fn split_metric(subject: &str) -> (Option<&str>, &str) {
-    let points: Vec<usize> = subject.match_indices('.').map(|(point, _)| point).collect();
+    let start_of_last = |text: &str| text.rfind('.').map_or(0, |point| point + 1);
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_split = |from: usize| {
-        let quantile = subject[from..].strip_prefix('p').and_then(|digits| digits.split_once('.'));
-        quantile.is_some_and(|(before, after)| is_number(before) && is_number(after))
-    };
-    let starts: Vec<usize> = std::iter::once(0).chain(points.iter().map(|point| point + 1)).collect();
-    let start = match starts.as_slice() {
-        [.., one, _] if is_split(*one) => *one,
-        [.., last] => *last,
-        [] => 0,
-    };
+    let last = start_of_last(subject);
+    let last_two = start_of_last(&subject[..last.saturating_sub(1)]);
+    let quantile = subject[last_two..].strip_prefix('p').and_then(|digits| digits.split_once('.'));
+    let is_split = quantile.is_some_and(|(before, after)| is_number(before) && is_number(after));
+    let start = if is_split { last_two } else { last };
     (start.checked_sub(1).map(|point| &subject[..point]), subject[start..].trim())
 }
 

@@ -6,12 +6,13 @@ use crate::results::RunRecord;
 use super::own_cost;
 use super::series::{RoundSeries, SeriesKey};
 use super::student::t_quantile;
+use super::view::judged;
 
 /// Bytes of oplog per call from which an operation counts as a write. The server itself adds an entry every few seconds.
 pub const WRITTEN: f64 = 20.0;
 
 /// What one strategy saves in a read and pays in a write, compared with another one.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct BreakEven {
     /// The strategy that reads faster and writes slower.
     pub strategy: usize,
@@ -34,9 +35,7 @@ pub struct BreakEven {
 /// The trades of all pairs of strategies and operations, from own times, where both the saving and the price are shown, with 95 %
 /// confidence for all pairs and operations together (Bonferroni). `own` is the record of the part that measures own costs.
 pub fn break_evens(own: &RunRecord) -> Vec<BreakEven> {
-    let strategies: Vec<usize> = (0..own.strategies.len())
-        .filter(|place| !own.strategies[*place].is_repeat && !own.strategies[*place].is_unsafe)
-        .collect();
+    let strategies: Vec<usize> = judged(own).collect();
     let operations = 0..own.operations.len();
     let (writes, reads): (Vec<usize>, Vec<usize>) =
         operations.partition(|operation| writes(own, *operation) == Some(true));
@@ -49,17 +48,8 @@ pub fn break_evens(own: &RunRecord) -> Vec<BreakEven> {
                 let paid = differences(own, strategy, against, write);
                 for &read in &reads {
                     let saved = differences(own, against, strategy, read);
-                    let trade = Trade::of(&paid, &saved, comparisons);
-                    found.extend(trade.map(|trade| BreakEven {
-                        strategy,
-                        against,
-                        read,
-                        write,
-                        saved: trade.saved,
-                        paid: trade.paid,
-                        reads: trade.paid / trade.saved,
-                        interval: trade.interval,
-                    }));
+                    let trade = BreakEven { strategy, against, read, write, ..BreakEven::default() };
+                    found.extend(trade.with(&paid, &saved, comparisons));
                 }
             }
         }
@@ -85,19 +75,12 @@ fn differences(own: &RunRecord, strategy: usize, against: usize, operation: usiz
     pairs.map(|(one, other)| Some(one? - other?)).collect()
 }
 
-/// Price and saving, and the interval of their ratio.
-struct Trade {
-    paid: f64,
-    saved: f64,
-    interval: (f64, f64),
-}
-
-impl Trade {
-    /// `None` unless both are shown to be above 0.
+impl BreakEven {
+    /// The same with its numbers, from price and saving per round; `None` unless both are shown to be above 0.
     ///
     /// Fieller's theorem: the interval has all `k` with |mean(paid - k saved)| <= t se(paid - k saved), a quadratic in `k`.
     /// E. C. Fieller, Some Problems in Interval Estimation, Journal of the Royal Statistical Society B 16 (1954).
-    fn of(paid: &[Option<f64>], saved: &[Option<f64>], comparisons: usize) -> Option<Trade> {
+    fn with(self, paid: &[Option<f64>], saved: &[Option<f64>], comparisons: usize) -> Option<BreakEven> {
         let pairs: Vec<(f64, f64)> = paid.iter().zip(saved).filter_map(|(paid, saved)| (*paid).zip(*saved)).collect();
         let rounds = pairs.len();
         if rounds < 3 {
@@ -120,7 +103,7 @@ impl Trade {
         let b = paid * saved - t * t * covariance;
         let c = paid * paid - t * t * variance_paid;
         let root = (b * b - a * c).max(0.0).sqrt();
-        Some(Trade { paid, saved, interval: ((b - root) / a, (b + root) / a) })
+        Some(BreakEven { paid, saved, reads: paid / saved, interval: ((b - root) / a, (b + root) / a), ..self })
     }
 }
 
@@ -134,9 +117,9 @@ mod tests {
 
     #[test]
     fn a_trade_has_an_interval_around_its_ratio() {
-        let trade =
-            Trade::of(&some(&[30.0, 31.0, 29.0, 30.5, 29.5, 30.0]), &some(&[10.0, 9.8, 10.2, 10.1, 9.9, 10.0]), 1)
-                .unwrap();
+        let trade = BreakEven::default()
+            .with(&some(&[30.0, 31.0, 29.0, 30.5, 29.5, 30.0]), &some(&[10.0, 9.8, 10.2, 10.1, 9.9, 10.0]), 1)
+            .unwrap();
         assert!((trade.paid / trade.saved - 3.0).abs() < 1e-9);
         let (low, high) = trade.interval;
         assert!(2.8 < low && low < 3.0 && 3.0 < high && high < 3.2, "{low} {high}");
@@ -146,15 +129,16 @@ mod tests {
     fn common_noise_cancels() {
         // Rounds differ, but the price is three times the saving in each.
         let saved = [8.0, 10.0, 12.0, 9.0, 11.0, 10.0];
-        let (low, high) = Trade::of(&some(&saved.map(|saved| 3.0 * saved)), &some(&saved), 1).unwrap().interval;
+        let (low, high) =
+            BreakEven::default().with(&some(&saved.map(|saved| 3.0 * saved)), &some(&saved), 1).unwrap().interval;
         assert!((low - 3.0).abs() < 1e-6 && (high - 3.0).abs() < 1e-6, "{low} {high}");
     }
 
     #[test]
     fn what_is_not_shown_is_no_trade() {
-        assert!(Trade::of(&some(&[1.0, -1.0, 2.0, -2.0]), &some(&[1.0, 1.1, 0.9, 1.0]), 1).is_none());
-        assert!(Trade::of(&some(&[1.0, 1.1, 0.9, 1.0]), &some(&[-1.0, -1.1, -0.9, -1.0]), 1).is_none());
-        assert!(Trade::of(&some(&[1.0, 1.1]), &some(&[1.0, 1.1]), 1).is_none());
+        assert!(BreakEven::default().with(&some(&[1.0, -1.0, 2.0, -2.0]), &some(&[1.0, 1.1, 0.9, 1.0]), 1).is_none());
+        assert!(BreakEven::default().with(&some(&[1.0, 1.1, 0.9, 1.0]), &some(&[-1.0, -1.1, -0.9, -1.0]), 1).is_none());
+        assert!(BreakEven::default().with(&some(&[1.0, 1.1]), &some(&[1.0, 1.1]), 1).is_none());
     }
 
     #[test]

@@ -8,8 +8,8 @@
 
 use crate::results::RunRecord;
 
-use super::budget::{CpuBudget, mix_shares, own_time};
-use super::view::cells;
+use super::budget::{CpuBudget, mix_shares};
+use super::view::all_operations;
 use super::{MixEstimate, outcome_totals, own_cost, service_mean, window_cost};
 
 /// The part of the measured log ratio that a kind must account for.
@@ -109,22 +109,19 @@ pub fn cause(own: &RunRecord, mix: &RunRecord, slower: usize, faster: usize, mea
             |strategy: usize, operation: usize| Some(own_cost(own, strategy, operation)?.per_call("cpu_us"))?;
         return gap(own, pair, [&slow.parts, &fast.parts], per_call).map(Cause::Cpu);
     }
-    let shares = mix_shares(own);
     let estimate = MixEstimate::new(own);
     let estimated = [estimate.mean(slower)?, estimate.mean(faster)?];
     if explains(estimated[0] / estimated[1]) {
-        let parts = |strategy: usize| -> Option<Vec<f64>> {
-            let part = |(operation, share): (usize, &f64)| match share {
-                0.0 => Some(0.0),
-                share => Some(share * own_time(own, strategy, operation)?),
-            };
-            shares.iter().enumerate().map(part).collect()
+        let part = |strategy, (operation, share): (usize, &f64)| match share {
+            0.0 => Some(0.0),
+            share => Some(share * estimate.time(strategy, operation)?),
         };
-        let (slow, fast) = (parts(slower)?, parts(faster)?);
-        let per_call = |strategy, operation| own_time(own, strategy, operation);
-        return gap(own, pair, [&slow, &fast], per_call).map(Cause::OwnTime);
+        let parts = |strategy| estimate.shares.iter().enumerate().map(|one| part(strategy, one)).collect();
+        let (slow, fast): (Option<Vec<f64>>, Option<Vec<f64>>) = (parts(slower), parts(faster));
+        let per_call = |strategy, operation| estimate.time(strategy, operation);
+        return gap(own, pair, [&slow?, &fast?], per_call).map(Cause::OwnTime);
     }
-    let service = |strategy| service_mean(cells(mix, strategy).flat_map(|cell| &cell.operations));
+    let service = |strategy| service_mean(all_operations(mix, strategy));
     let stretch = [service(slower)? / estimated[0], service(faster)? / estimated[1]];
     explains(stretch[0] / stretch[1]).then(|| Cause::Waiting(Waiting { stretch, evidence: waits(mix, pair) }))
 }
@@ -175,7 +172,7 @@ fn own_evidence(own: &RunRecord, pair: [usize; 2], operation: usize) -> Vec<Evid
 /// What repeats or stalls calls of the mix more often in the slower strategy.
 fn waits(mix: &RunRecord, pair: [usize; 2]) -> Vec<Evidence> {
     let retries = pair.map(|strategy| {
-        let totals = outcome_totals(cells(mix, strategy).flat_map(|cell| &cell.operations));
+        let totals = outcome_totals(all_operations(mix, strategy));
         totals.retries.values().sum::<u64>() as f64 / totals.calls.max(1) as f64
     });
     let counted = |counter: &'static str| {

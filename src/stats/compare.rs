@@ -6,13 +6,13 @@
 use crate::record::Metric;
 use crate::results::{ERROR_BUDGET, IdenticalProgramRecord, NOISE, Part, Reason, RunRecord, RunSettings, Verdict};
 
-use super::context::{OutOfContext, out_of_context};
+use super::context::out_of_context;
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::family::Family;
 use super::series::{RoundSeries, SeriesKey};
 use super::shared_cache::SharedCache;
 use super::student::t_quantile;
-use super::view::{Role, cells, operations, role};
+use super::view::{Role, all_operations, operations, role};
 use super::{outcome_totals, overloaded};
 
 /// With fewer rounds no difference is reported: the smallest p that R rounds can have is 2^(1-R), 0.03 at 6.
@@ -81,7 +81,7 @@ impl ArmTimes {
     pub fn by(record: &RunRecord, key: SeriesKey) -> ArmTimes {
         let SeriesKey { strategy, operation, .. } = key;
         // A strategy that fails too often is compared nowhere, and an operation that fails too often in no strategy.
-        let whole = outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations));
+        let whole = outcome_totals(all_operations(record, strategy));
         let own = operation.map(|operation| outcome_totals(operations(record, strategy, operation)));
         let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
         let (role, overloaded) = (role(record, strategy), overloaded(record, strategy));
@@ -105,7 +105,6 @@ impl ArmTimes {
             (self.strategy, |one: &IdenticalProgramRecord| (one.strategy, one.operation) == (self.strategy, operation));
         let identical = own.identical.iter().any(is_mine).then_some(Reason::Identical { baseline: 0 });
         let context = mix.and_then(|mix| out_of_context(own, mix, strategy, operation));
-        let context = context.map(|OutOfContext { alone, in_mix }| Reason::OutOfContext { strategy, alone, in_mix });
         ArmTimes { excluded: identical.or(context), ..self }
     }
 
@@ -133,13 +132,11 @@ pub enum Quantity {
     Throughput,
 }
 
-/// A question to all arms. Questions that are judged together are a family.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Question {
-    /// What the numbers of the arms are.
-    pub quantity: Quantity,
-    /// The arms, the baseline first.
-    pub arms: Vec<ArmTimes>,
+impl Quantity {
+    /// What a metric measures.
+    pub fn of(metric: Metric) -> Quantity {
+        if metric == Metric::Throughput { Quantity::Throughput } else { Quantity::Time }
+    }
 }
 
 /// The number of one arm divided by another's, over the rounds in which both have one. Of times, below 1 is faster.
@@ -182,19 +179,32 @@ impl Comparison {
     }
 }
 
-/// The arms of a question, compared with each other.
+/// A question to all arms, about one operation or the mix, and their comparisons. Questions that are judged together are a family.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ComparedArms {
-    /// The question.
-    pub question: Question,
-    /// Every other arm against the baseline, then every later judged arm against every earlier one.
+pub struct ArmComparison {
+    /// The operation; `None` for the mix.
+    pub operation: Option<usize>,
+    /// The number that is compared.
+    pub metric: Metric,
+    arms: Vec<ArmTimes>,
+    /// Every other arm against the baseline, then every later judged arm against every earlier one; none before [`compare`].
     comparisons: Vec<Comparison>,
 }
 
-impl ComparedArms {
+impl ArmComparison {
+    /// A question that [`compare`] answers; the baseline is the first arm.
+    pub fn new(metric: Metric, operation: Option<usize>, arms: Vec<ArmTimes>) -> ArmComparison {
+        ArmComparison { operation, metric, arms, comparisons: Vec::new() }
+    }
+
+    /// All arms, the baseline first.
+    pub fn arms(&self) -> &[ArmTimes] {
+        &self.arms
+    }
+
     /// The comparison of a strategy with the baseline; `None` for the baseline itself.
     pub fn with_baseline(&self, strategy: usize) -> Option<&Comparison> {
-        let baseline = self.question.arms.first()?.strategy;
+        let baseline = self.arms.first()?.strategy;
         self.comparisons.iter().find(|one| (one.strategy, one.against) == (strategy, baseline))
     }
 
@@ -209,15 +219,14 @@ impl ComparedArms {
         self.comparisons.iter().filter(|comparison| comparison.p.is_some())
     }
 
+    /// How far from 1 (0.02 for 2 %) the repeat's ratio is; `None` without a repeat.
+    pub fn band(&self) -> Option<f64> {
+        self.log_band().map(f64::exp_m1)
+    }
+
     /// How far the repeat shows that noise alone moves a log ratio from 0; `None` without a repeat of the baseline, or with
     /// fewer than two rounds of it.
-    pub fn band(&self) -> Option<f64> {
-        self.question.band()
-    }
-}
-
-impl Question {
-    fn band(&self) -> Option<f64> {
+    fn log_band(&self) -> Option<f64> {
         let repeat = self.arms.iter().find(|arm| arm.role == Role::Repeat)?;
         Estimate::of(&log_ratios(&repeat.alone, &self.arms.first()?.alone))?.band()
     }
@@ -235,23 +244,23 @@ impl Question {
 }
 
 /// Compares the arms of one or more questions with each other. All pairs of judged arms of all questions are one family.
-pub fn compare(questions: Vec<Question>, limits: Limits) -> Vec<ComparedArms> {
+pub fn compare(mut questions: Vec<ArmComparison>, limits: Limits) -> Vec<ArmComparison> {
     let pairs: Vec<Vec<ArmPair>> = questions.iter().map(|question| question.pairs(limits)).collect();
     let tested = pairs.iter().flatten().filter(|pair| pair.obstacle.is_none());
     let members: Vec<Vec<Option<f64>>> = tested.map(|pair| pair.log_ratios.clone()).collect();
     let family = Family::new(&members);
     let critical = (!members.is_empty()).then_some(family.critical);
     let mut adjusted = family.p.into_iter();
-    let mut judged = |(question, pairs): (Question, Vec<ArmPair>)| {
-        let judge = Judge { quantity: question.quantity, critical, band: question.band(), limits };
+    for (question, pairs) in questions.iter_mut().zip(pairs) {
+        let quantity = Quantity::of(question.metric);
+        let judge = Judge { quantity, critical, band: question.log_band(), limits };
         let comparisons = pairs.iter().map(|pair| {
             let p = if pair.obstacle.is_none() { adjusted.next() } else { None };
             judge.compare(pair, p)
         });
-        let comparisons = comparisons.collect();
-        ComparedArms { question, comparisons }
-    };
-    questions.into_iter().zip(pairs).map(&mut judged).collect()
+        question.comparisons = comparisons.collect();
+    }
+    questions
 }
 
 /// What keeps two arms from being compared at all.
@@ -307,7 +316,7 @@ pub(crate) struct Judge {
     pub(crate) quantity: Quantity,
     /// That of the family; `None` where nothing is tested.
     pub(crate) critical: Option<f64>,
-    /// [`ComparedArms::band`].
+    /// [`ArmComparison::band`], as a logarithm.
     pub(crate) band: Option<f64>,
     pub(crate) limits: Limits,
 }
@@ -392,11 +401,11 @@ mod tests {
         ArmTimes { role: arm.role, ..with_rounds(arm.strategy, rounds) }
     }
 
-    fn within(arms: Vec<ArmTimes>, limits: Limits) -> ComparedArms {
-        compare(vec![Question { quantity: Quantity::Time, arms }], limits).remove(0)
+    fn within(arms: Vec<ArmTimes>, limits: Limits) -> ArmComparison {
+        compare(vec![ArmComparison::new(Metric::MEAN, None, arms)], limits).remove(0)
     }
 
-    fn compared(arms: Vec<ArmTimes>) -> ComparedArms {
+    fn compared(arms: Vec<ArmTimes>) -> ArmComparison {
         within(arms, Limits::default())
     }
 
@@ -490,7 +499,8 @@ mod tests {
 
     #[test]
     fn more_calls_per_second_are_faster() {
-        let question = Question { quantity: Quantity::Throughput, arms: vec![arm(0, &[1.0; 8]), arm(1, &[2.0; 8])] };
+        let arms = vec![arm(0, &[1.0; 8]), arm(1, &[2.0; 8])];
+        let question = ArmComparison::new(Metric::Throughput, None, arms);
         let made = compare(vec![question], Limits::default()).remove(0);
         assert_eq!(made.with_baseline(1).unwrap().verdict, Verdict::Faster);
     }
@@ -511,7 +521,7 @@ mod tests {
             let both = repeat.alone.iter().map(|again| again.map(|again| (100.0 * again).sqrt())).collect();
             let baseline = ArmTimes { series: with_rounds(0, both).series, ..arm(0, &[100.0; 8]) };
             let made = compared(vec![baseline, arm(1, &[108.0; 8]), repeat]);
-            (made.band().unwrap(), made.with_baseline(1).unwrap().clone(), made.with_baseline(9).unwrap().clone())
+            (made.log_band().unwrap(), made.with_baseline(1).unwrap().clone(), made.with_baseline(9).unwrap().clone())
         };
         let (narrow, made, again) = with(repeat(&[101.0; 8]));
         assert!((narrow.exp() - 1.01).abs() < 1e-9);
@@ -525,7 +535,7 @@ mod tests {
             matches!(made.verdict, Verdict::NoDifference { within_noise: true, mde } if (mde - 0.06).abs() < 1e-9),
             "{made:?}"
         );
-        let band = |arms: Vec<ArmTimes>| compared(arms).band();
+        let band = |arms: Vec<ArmTimes>| compared(arms).log_band();
         assert_eq!(
             (band(vec![arm(0, &[1.0; 8]), arm(1, &[1.0; 8])]), band(vec![arm(0, &[1.0]), repeat(&[1.0])])),
             (None, None)

@@ -1,6 +1,6 @@
 //! Whether an operation does by itself what it does in the mix.
 
-use crate::results::RunRecord;
+use crate::results::{Reason, RunRecord};
 
 use super::view::operations;
 use super::{OutcomeTotals, outcome_totals};
@@ -11,18 +11,9 @@ const TOLERANCE: f64 = 0.1;
 /// How many standard errors of a share chance may add.
 const ERRORS: f64 = 3.0;
 
-/// An operation whose calls end otherwise by themselves than in the mix: its own cost is that of other work.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OutOfContext {
-    /// The share (0 to 1) of its calls by themselves that did something.
-    pub alone: f64,
-    /// The same in the mix.
-    pub in_mix: f64,
-}
-
-/// Compares the shares of the outcomes of an operation between the parts `own` and `mix`; `None` where they agree, or where one
+/// Why the own cost of an operation is that of other work: its calls end otherwise by themselves than in the mix. Compares the shares of the outcomes of an operation between the parts `own` and `mix`; `None` where they agree, or where one
 /// of them has no call.
-pub fn out_of_context(own: &RunRecord, mix: &RunRecord, strategy: usize, operation: usize) -> Option<OutOfContext> {
+pub fn out_of_context(own: &RunRecord, mix: &RunRecord, strategy: usize, operation: usize) -> Option<Reason> {
     let totals = |record| outcome_totals(operations(record, strategy, operation));
     let (alone, in_mix) = (totals(own), totals(mix));
     if alone.calls == 0 || in_mix.calls == 0 {
@@ -36,7 +27,7 @@ pub fn out_of_context(own: &RunRecord, mix: &RunRecord, strategy: usize, operati
         (one - other).abs() > TOLERANCE + ERRORS * error
     });
     let done = |totals: &OutcomeTotals| 1.0 - totals.idle_share();
-    differs.then(|| OutOfContext { alone: done(&alone), in_mix: done(&in_mix) })
+    differs.then(|| Reason::OutOfContext { strategy, alone: done(&alone), in_mix: done(&in_mix) })
 }
 
 #[cfg(test)]
@@ -54,7 +45,10 @@ mod tests {
         for cell in own.rounds.iter_mut().map(|round| &mut round.cells[0]) {
             cell.operations[1].outcomes[0].outcome = CallOutcome::NotFound;
         }
-        assert_eq!(out_of_context(&own, mix, 0, 1), Some(OutOfContext { alone: 0.0, in_mix: 1.0 }));
+        assert_eq!(
+            out_of_context(&own, mix, 0, 1),
+            Some(Reason::OutOfContext { strategy: 0, alone: 0.0, in_mix: 1.0 })
+        );
         assert_eq!(out_of_context(&own, mix, 1, 1), None);
         own.rounds.clear();
         assert_eq!(out_of_context(&own, mix, 0, 1), None);

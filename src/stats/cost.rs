@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::{COUNTERS, Counter, Metric};
-use crate::results::{CellRecord, RoundRecord, RunRecord};
+use crate::results::{CellRecord, DeferredCost, RoundRecord, RunRecord};
 
 use super::Distribution;
 use super::series::{RoundSeries, SeriesKey};
@@ -72,39 +72,25 @@ pub fn own_cost(record: &RunRecord, strategy: usize, operation: usize) -> Option
     let of = |metric| RoundSeries::of(record, SeriesKey::new(metric, strategy, Some(operation)));
     let calls = operations(record, strategy, operation).map(|one| one.calls).sum();
     let round_trips = of(Metric::RoundTrips).value?;
+    let called = |round: &RoundRecord| Some(round.cells.get(strategy)?.operations.get(operation)?.calls > 0);
+    let is_called = |round: &RoundRecord| called(round) == Some(true);
     let per_call = |counter: &Counter| {
         let series = of(Metric::Counter(Counter::named(counter.name)?));
-        let is_reported = series.rounds.iter().zip(has_calls(record, strategy, operation));
-        let is_reported = is_reported.into_iter().all(|(value, has_calls)| value.is_some() || !has_calls);
+        let is_reported = |(value, round): (&Option<f64>, &RoundRecord)| value.is_some() || !is_called(round);
+        let is_reported = series.rounds.iter().zip(&record.rounds).all(is_reported);
         Some((counter.name.to_owned(), series.value.filter(|_| is_reported)?))
     };
     Some(OwnCost { calls, round_trips, counters: COUNTERS.iter().filter_map(per_call).collect() })
 }
 
-/// Whether an operation was called, per round.
-fn has_calls(record: &RunRecord, strategy: usize, operation: usize) -> impl Iterator<Item = bool> {
-    let called = move |round: &RoundRecord| {
-        round.cells.get(strategy).and_then(|cell| cell.operations.get(operation)).is_some_and(|one| one.calls > 0)
-    };
-    record.rounds.iter().map(called)
-}
-
-/// What calls left for the server to write after them, per 1,000 calls.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Deferred {
-    /// Seconds.
-    pub seconds: f64,
-    /// Bytes; `None` where the server does not say.
-    pub bytes: Option<f64>,
-}
-
-/// The deferred cost of a strategy over all rounds; `None` where it was not measured in all of them.
-pub fn deferred(record: &RunRecord, strategy: usize) -> Option<Deferred> {
+/// What 1,000 calls of a strategy left for the server to write, over all rounds; `None` where it was not measured in all of them.
+pub fn deferred(record: &RunRecord, strategy: usize) -> Option<DeferredCost> {
     let thousands = cells(record, strategy).map(|cell| cell.calls as f64).sum::<f64>() / 1e3;
     let costs: Vec<_> = cells(record, strategy).map(|cell| cell.deferred).collect::<Option<_>>()?;
     let seconds: f64 = costs.iter().map(|cost| cost.seconds).sum();
     let bytes: Option<f64> = costs.iter().map(|cost| cost.bytes).sum();
-    (thousands > 0.0).then(|| Deferred { seconds: seconds / thousands, bytes: bytes.map(|bytes| bytes / thousands) })
+    (thousands > 0.0)
+        .then(|| DeferredCost { seconds: seconds / thousands, bytes: bytes.map(|bytes| bytes / thousands) })
 }
 
 /// From the first write acknowledged to the last, of all calls that wrote more than once; `None` without any.

@@ -5,7 +5,7 @@
 use crate::results::RunRecord;
 
 use super::budget::{own_time, shares};
-use super::view::cells;
+use super::view::all_operations;
 use super::{outcome_totals, service_mean};
 
 /// How far (0.2 for 20 %) the estimated ratio of a mix may be from the measured one for other mixes to be estimated.
@@ -21,9 +21,8 @@ const SLOWEST_NETWORK: f64 = 100e6;
 /// call of the mix: the one with fewer round trips is the faster one beyond it. `None` where they do not change places below
 /// 100 ms.
 pub fn network_flip(record: &RunRecord, one: usize, other: usize) -> Option<f64> {
-    let time = |strategy| service_mean(cells(record, strategy).flat_map(|cell| &cell.operations));
-    let trips =
-        |strategy| outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations)).round_trips_per_call();
+    let time = |strategy| service_mean(all_operations(record, strategy));
+    let trips = |strategy| outcome_totals(all_operations(record, strategy)).round_trips_per_call();
     let flip = equal_at([time(one)?, time(other)?], [trips(one)?, trips(other)?]);
     (flip.is_finite() && flip > 0.0 && flip < SLOWEST_NETWORK).then_some(flip)
 }
@@ -172,7 +171,7 @@ mod tests {
         let run = sample::run(8);
         // Per call of the mix embedded makes 1 round trip and linked (915 + 300) / 915, in less time on the loopback.
         let flip = network_flip(&run, 0, 1).unwrap();
-        let time = |strategy| service_mean(cells(&run, strategy).flat_map(|cell| &cell.operations)).unwrap();
+        let time = |strategy| service_mean(all_operations(&run, strategy)).unwrap();
         assert!((flip - (time(0) - time(1)) / (300.0 / 915.0)).abs() < 1.0, "{flip}");
         assert_eq!(network_flip(&run, 1, 0), Some(flip));
         assert_eq!(network_flip(&run, 0, 2), None, "as many round trips");

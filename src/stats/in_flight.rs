@@ -2,7 +2,7 @@
 
 use crate::results::{Reason, RunRecord};
 
-use super::view::cells;
+use super::view::{all_operations, cells};
 
 /// Below this share of the clients there is a warning.
 const KEPT: f64 = 0.95;
@@ -45,7 +45,7 @@ pub fn too_few_in_flight(record: &RunRecord, strategy: usize) -> Option<Reason> 
 /// The calls in flight over all rounds, by Little's law: their number is the rate times the mean service time, which is the
 /// sum of the service times of the calls of all outcomes per second. `None` when no time was measured.
 pub fn in_flight(record: &RunRecord, strategy: usize) -> Option<InFlight> {
-    let operations = cells(record, strategy).flat_map(|cell| &cell.operations);
+    let operations = all_operations(record, strategy);
     let nanoseconds: f64 = operations.flat_map(|operation| &operation.outcomes).map(|outcome| outcome.sum as f64).sum();
     let seconds: f64 = cells(record, strategy).map(|cell| cell.seconds).sum();
     let achieved = nanoseconds / 1e9 / seconds;

@@ -21,7 +21,12 @@ pub fn mean(operation: &OperationRecord) -> Option<f64> {
 
 /// [`mean`] of some operations together.
 pub(crate) fn headline_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) -> Option<f64> {
-    exact_mean(operations.flat_map(answered).map(|outcome| (outcome.headline().sum, outcome.count)))
+    mean_of(operations.flat_map(answered))
+}
+
+/// The exact mean time in nanoseconds of the calls with some outcomes; `None` without any.
+pub(crate) fn mean_of<'r>(outcomes: impl Iterator<Item = &'r OutcomeRecord>) -> Option<f64> {
+    exact_mean(outcomes.map(|outcome| (outcome.headline().sum, outcome.count)))
 }
 
 /// The exact mean service time of the answered calls of some operations in nanoseconds, with closed and open load;
@@ -45,16 +50,15 @@ fn exact_mean(times: impl Iterator<Item = (u64, u64)>) -> Option<f64> {
     (mean.is_finite() && mean > 0.0).then_some(mean)
 }
 
-/// [`mean`] per round.
-pub fn means(record: &RunRecord, strategy: usize, operation: usize) -> Vec<Option<f64>> {
-    let cell = |round: &RoundRecord| mean(round.cells.get(strategy)?.operations.get(operation)?);
-    record.rounds.iter().map(cell).collect()
-}
-
 /// The geometric mean of the values that are there; quotients of such means are means of quotients.
 pub fn geometric_mean(values: &[Option<f64>]) -> Option<f64> {
-    let logs: Vec<f64> = values.iter().flatten().map(|value| value.ln()).collect();
-    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+    arithmetic_mean(values.iter().flatten().map(|value| value.ln())).map(f64::exp)
+}
+
+/// The mean of some values; `None` without any.
+pub(crate) fn arithmetic_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let values: Vec<f64> = values.collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 /// The times of an operation's calls, or of all calls, round by round and together.

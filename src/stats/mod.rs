@@ -48,24 +48,21 @@ pub(crate) mod welch;
 
 pub use anomalies::{Anomalies, anomalies};
 pub use answer::{Answer, Beaten, MixRanking, effect, least_effect};
-pub use arm_comparison::{ArmComparison, ComparisonFamily, PartQuestions, ask};
+pub use arm_comparison::{ComparisonFamily, ask};
 pub use bound::BoundError;
 pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
 pub use budget::{CpuBudget, mix_shares, own_time, shares};
 pub use carry_over::{CarryOver, carry_over};
 pub use cause::{Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
 pub use claim::claim_results;
-pub use compare::{ArmTimes, ComparedArms, Comparison, Limits, MINIMUM_ROUNDS, Quantity, Question};
-pub use compare::{Ratio, SIGNIFICANCE, UNSTABLE, compare};
-pub use context::{OutOfContext, out_of_context};
-pub use cost::{Cost, Deferred, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
+pub use compare::{ArmComparison, ArmTimes, Comparison, Limits, MINIMUM_ROUNDS, Quantity, Ratio};
+pub use compare::{SIGNIFICANCE, UNSTABLE, compare};
+pub use cost::{Cost, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
-pub use family::Family;
 pub use flip::{AGREEMENT, MixEstimate, ShareFlip, network_flip};
 pub use in_flight::{InFlight, in_flight, too_few_in_flight};
 pub use interference::{Interference, interference};
-pub use latency::{Distribution, Times, geometric_mean, mean, means, response_mean, service_mean};
-pub use mix::mix_means;
+pub use latency::{Distribution, Times, geometric_mean, mean, response_mean, service_mean};
 pub use open_load::{OpenLoad, achieved_share, open_load};
 pub use outcome_totals::{OutcomeTotals, outcome_totals};
 pub use prediction::{FailedPrediction, Prediction, mix_ratio, mix_time};
@@ -76,10 +73,10 @@ pub use sizes::{Change, CollectionGrowth, collection_growth};
 pub use student::t_quantile;
 pub use threshold::{Measurement, Threshold, ThresholdCheck};
 pub use throughput::cell_rate;
-pub use timeline::{RoundTimes, Spread, round_rates, round_times, slice_rates};
+pub use timeline::{RoundTimes, Spread, round_times, slice_rates};
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
 pub(crate) use view::{CALLS_BEYOND, distinct, selected};
-pub use view::{Role, cells, operations, role};
+pub use view::{Role, all_operations, cells, judged, operations, role};
 
 pub use warm_up::{WarmUp, is_growing, warm_up};
 
@@ -105,9 +102,9 @@ mod tests {
                 let _ = (overloaded(run, strategy), invalid_reasons(run), environment_warnings(run));
                 let limits = Limits::of(&run.settings);
                 let arm = |strategy| ArmTimes::of(run, strategy, None);
-                let question = Question { quantity: Quantity::Time, arms: vec![arm(0), arm(strategy)] };
+                let metric = crate::record::Metric::MEAN;
+                let question = ArmComparison::new(metric, None, vec![arm(0), arm(strategy)]);
                 let _ = compare(vec![question], limits)[0].ranking();
-                let _ = (means(run, strategy, 0), geometric_mean(&means(run, strategy, 1)));
             }
         }
     }

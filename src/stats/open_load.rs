@@ -2,7 +2,7 @@
 
 use crate::results::{OpenRecord, RunRecord};
 
-use super::view::{cells, operations};
+use super::view::{all_operations, cells};
 use super::{Distribution, response_mean, service_mean};
 
 /// A call that waits longer than this for a client is not sent in time, in nanoseconds.
@@ -34,7 +34,7 @@ pub struct OpenLoad {
 /// The open load of a strategy; `None` with closed load, and where no call fell due.
 pub fn open_load(record: &RunRecord, strategy: usize) -> Option<OpenLoad> {
     let all: Vec<&OpenRecord> = cells(record, strategy).filter_map(|cell| cell.open.as_ref()).collect();
-    let calls = || (0..record.operations.len()).flat_map(|operation| operations(record, strategy, operation));
+    let calls = || all_operations(record, strategy);
     let offered: u64 = all.iter().map(|open| open.offered).sum();
     let achieved: f64 = all.iter().map(|open| achieved_share(open) * open.offered as f64).sum();
     let seconds: f64 = all.iter().map(|open| open.seconds).sum();

@@ -10,7 +10,7 @@ use super::estimate::{Estimate, log_ratios};
 use super::flip::MixEstimate;
 use super::series::{RoundSeries, SeriesKey};
 use super::value;
-use super::view::{Role, role};
+use super::view::judged;
 
 /// Which strategies own times predict.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ impl Prediction {
     pub fn of(parts: &BTreeMap<Part, RunRecord>) -> Option<Prediction> {
         let own = parts.get(&Part::Own)?;
         let mixes: Vec<&RunRecord> = [Part::Rate, Part::Saturation].iter().filter_map(|part| parts.get(part)).collect();
-        let judged: Vec<usize> = (0..own.strategies.len()).filter(|place| role(own, *place) == Role::Judged).collect();
+        let judged: Vec<usize> = judged(own).collect();
         let times = judged.iter().filter_map(|place| Some((*place, mix_time(mixes.first()?, *place)?)));
         let (best, _) = times.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
         let estimate = MixEstimate::new(own);
@@ -68,18 +68,19 @@ impl Prediction {
 
 /// The time of a call of the mix in nanoseconds: at saturation that of a client, who makes one call after the other.
 pub fn mix_time(mix: &RunRecord, strategy: usize) -> Option<f64> {
-    match mix.part {
-        Some(Part::Saturation) => {
-            value(mix, Metric::Throughput, strategy, None).map(|rate| mix.settings.clients as f64 / rate * 1e9)
-        }
-        _ => value(mix, Metric::MEAN, strategy, None),
-    }
+    let number = value(mix, mix_metric(mix), strategy, None)?;
+    let is_rate = mix_metric(mix) == Metric::Throughput;
+    Some(if is_rate { mix.settings.clients as f64 / number * 1e9 } else { number })
 }
 
 /// The time of a call of the mix divided by that of another strategy: the ratio that is tested.
 pub fn mix_ratio(mix: &RunRecord, strategy: usize, against: usize) -> Option<f64> {
-    let metric = if mix.part == Some(Part::Saturation) { Metric::Throughput } else { Metric::MEAN };
+    let metric = mix_metric(mix);
     let rounds = |strategy| RoundSeries::of(mix, SeriesKey::new(metric, strategy, None)).rounds;
     let ratio = Estimate::of(&log_ratios(&rounds(strategy), &rounds(against)))?.ratio();
     Some(if metric == Metric::Throughput { ratio.recip() } else { ratio })
+}
+
+fn mix_metric(mix: &RunRecord) -> Metric {
+    if mix.part == Some(Part::Saturation) { Metric::Throughput } else { Metric::MEAN }
 }

@@ -2,7 +2,7 @@
 
 use crate::results::Verdict;
 
-use super::compare::{ArmTimes, ComparedArms, Comparison, Quantity};
+use super::compare::{ArmComparison, ArmTimes, Comparison, Quantity};
 use super::geometric_mean;
 use super::view::Role;
 
@@ -21,12 +21,12 @@ pub struct Ranking {
     pub best_against: Vec<Comparison>,
 }
 
-impl ComparedArms {
+impl ArmComparison {
     /// Ranks the arms. `None` without an arm to judge, or without a round in which all judged arms that have numbers have
     /// one.
     pub fn ranking(&self) -> Option<Ranking> {
-        let arms = &self.question.arms;
-        let (quantity, baseline) = (self.question.quantity, arms.first()?.strategy);
+        let (arms, quantity) = (self.arms(), Quantity::of(self.metric));
+        let baseline = arms.first()?.strategy;
         let judged: Vec<&ArmTimes> = arms.iter().filter(|arm| arm.role == Role::Judged).collect();
         let ranked = || judged.iter().copied().filter(|arm| arm.overloaded.is_none());
         let timed = || ranked().filter(|arm| arm.series.value.is_some());
@@ -59,7 +59,8 @@ impl Ranking {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Limits, Question, Reason, compare};
+    use crate::record::Metric;
+    use crate::stats::{Limits, Reason, compare};
 
     fn arm(strategy: usize, means: &[f64]) -> ArmTimes {
         with_rounds(strategy, means.iter().copied().map(Some).collect())
@@ -70,7 +71,8 @@ mod tests {
     }
 
     fn rank(quantity: Quantity, arms: &[ArmTimes]) -> Option<Ranking> {
-        compare(vec![Question { quantity, arms: arms.to_vec() }], Limits::default()).remove(0).ranking()
+        let metric = if quantity == Quantity::Time { Metric::MEAN } else { Metric::Throughput };
+        compare(vec![ArmComparison::new(metric, None, arms.to_vec())], Limits::default()).remove(0).ranking()
     }
 
     fn of(arms: &[ArmTimes]) -> Option<Ranking> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram};
+use crate::record::{CallOutcome, LatencyHistogram};
 use crate::results::verification::Verification;
 use crate::results::{
     Arrivals, CellRecord, CollectionSizes, Environment, FORMAT_VERSION, LoadModel, MixRecord, OpenRecord,
@@ -72,17 +72,10 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             scenario: "blog-comments".into(),
             mix: "default".into(),
             seed: 42,
-            command: String::new(),
             calls: 200,
             clients: 1,
-            fault: None,
             baseline: "embedded".into(),
-            coverage: Vec::new(),
-            notes: Vec::new(),
-            skipped: Vec::new(),
-            received: Vec::new(),
-            warnings: Vec::new(),
-            strategies: Vec::new(),
+            ..Verification::default()
         }),
         parts: BTreeMap::new(),
         rounds: (0..rounds).map(round).collect(),
@@ -121,19 +114,11 @@ fn cell(strategy: usize, round: u64) -> CellRecord {
         load_seconds: 0.4,
         calls: CALLS.iter().sum(),
         seconds: [0.2, 0.1, 0.09][strategy],
-        connections_created: 0,
         operations: (0..3).map(|operation| operation_record(strategy, operation, round)).collect(),
         before: collections(strategy, 20_000, 1.0),
         after: collections(strategy, 20_600, grown),
-        own_counters: Vec::new(),
-        deferred: None,
-        slices: Vec::new(),
-        warm_up: Vec::new(),
-        open: None,
-        check_out: None,
         counters: counters(strategy, round),
-        machine: Default::default(),
-        audits: Vec::new(),
+        ..CellRecord::default()
     }
 }
 
@@ -257,32 +242,31 @@ fn operation_record(strategy: usize, operation: usize, round: u64) -> OperationR
         calls: CALLS[operation],
         round_trips: CALLS[operation] * if strategy == 1 && operation == 1 { 2 } else { 1 },
         outcomes,
-        unknown: 0,
         errors: reasons("11000 (DuplicateKey)", failed),
         messages: match failed {
             0 => BTreeMap::new(),
             _ => BTreeMap::from([("11000 (DuplicateKey)".to_owned(), "insertOne c: E11000 | `twice`".to_owned())]),
         },
         retries: reasons("112 (WriteConflict)", failed * 20),
-        inconsistency: (strategy == 2 && operation == 0).then(|| inconsistent(CALLS[operation], typical / 4.0)),
+        inconsistency: (strategy == 2 && operation == 0)
+            .then(|| TimesRecord::new(&histogram(CALLS[operation], typical / 4.0))),
+        ..OperationRecord::default()
     }
 }
 
-fn inconsistent(count: u64, typical: f64) -> TimesRecord {
-    let OutcomeRecord { count, saturated, sum, service, .. } = outcome(CallOutcome::Ok, count, typical);
-    TimesRecord { count, saturated, sum, histogram: service }
+fn outcome(outcome: CallOutcome, count: u64, typical: f64) -> OutcomeRecord {
+    OutcomeRecord::new(outcome, &histogram(count, typical))
 }
 
 /// Times from half of the typical to three times as much, with a thin tail beyond.
-fn outcome(outcome: CallOutcome, count: u64, typical: f64) -> OutcomeRecord {
+fn histogram(count: u64, typical: f64) -> LatencyHistogram {
     let mut service = LatencyHistogram::new(Duration::from_secs(10));
     for call in 0..count {
         let place = call as f64 / count as f64;
         let tail = if call % 97 == 96 { 6.0 } else { 1.0 };
         service.record((typical * (0.5 + place * place * 1.5) * tail) as u64);
     }
-    let (saturated, sum) = (service.saturated(), service.sum());
-    OutcomeRecord { outcome, count, saturated, sum, service: StoredHistogram::new(&service), response: None }
+    service
 }
 
 /// Whole runs of one round as somebody may have edited them: one number of the file is another, or one list is empty. Only

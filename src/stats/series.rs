@@ -4,12 +4,14 @@
 //! geometric mean of both arms in every round: two arms of one strategy know it better than one. The quotient of two values is
 //! therefore the ratio that is tested, unless a round lacks one of the two.
 
-use crate::record::{Claimable, Counter, Metric, OutcomeKind, SizeMetric, TimeMetric};
-use crate::results::{CellRecord, CollectionSizes, OperationRecord, RoundRecord, RunRecord};
+use crate::record::{Counter, Metric, OutcomeKind, SizeMetric, TimeMetric};
+use crate::results::{CellRecord, CollectionSizes, OutcomeRecord, RoundRecord, RunRecord};
 
-use super::latency::{Distribution, Times, geometric_mean, mean};
+use super::estimate::{Estimate, log_ratios};
+use super::latency::{Distribution, Times, answered, arithmetic_mean, geometric_mean, mean_of};
+use super::mix::mix_means;
 use super::view::{cells, selected};
-use super::{cell_rate, mix_means, outcome_totals, overloaded};
+use super::{cell_rate, outcome_totals, overloaded};
 
 /// Which number of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,12 +45,8 @@ pub struct RoundSeries {
 impl RoundSeries {
     /// A number of a strategy: of the baseline, with its repeat.
     pub fn of(record: &RunRecord, key: SeriesKey) -> RoundSeries {
-        let alone = of_arm(record, key);
         let repeat = usable_repeat(record, key).map(|strategy| of_arm(record, SeriesKey { strategy, ..key }));
-        let rounds = match &repeat {
-            Some(repeat) if has_all(repeat, &alone) => pooled(&alone, repeat),
-            Some(_) | None => alone,
-        };
+        let rounds = with_repeat(of_arm(record, key), repeat);
         let value = over_rounds(record, key, &rounds);
         RoundSeries { rounds, value }
     }
@@ -58,6 +56,13 @@ impl RoundSeries {
         let rounds = of_arm(record, key);
         RoundSeries { value: over_rounds(record, key, &rounds), rounds }
     }
+}
+
+/// How far the repeat of a run shows that noise alone moves the log ratio of a number from 0; `None` without a repeat.
+pub(crate) fn repeat_band(record: &RunRecord, key: SeriesKey) -> Option<f64> {
+    let repeat = record.strategies.iter().position(|strategy| strategy.is_repeat)?;
+    let alone = |strategy| of_arm(record, SeriesKey { strategy, ..key });
+    Estimate::of(&log_ratios(&alone(repeat), &alone(0)))?.band()
 }
 
 /// The value of a number over all rounds.
@@ -76,10 +81,7 @@ fn over_rounds(record: &RunRecord, key: SeriesKey, rounds: &[Option<f64>]) -> Op
         Metric::Max | Metric::Size(SizeMetric::LargestDocument) => known().reduce(f64::max),
         // The server's clocks are coarse: what takes next to nothing may have taken nothing.
         metric if is_pooled(metric) && known().all(|value| value > 0.0) => geometric_mean(rounds),
-        _ => {
-            let count = known().count() as f64;
-            Some(known().sum::<f64>() / count).filter(|mean| mean.is_finite())
-        }
+        _ => arithmetic_mean(known()).filter(|mean| mean.is_finite()),
     }
 }
 
@@ -102,12 +104,8 @@ pub fn quantile_values(
 ) -> Vec<Vec<Option<f64>>> {
     let repeat = usable_repeat(record, SeriesKey::new(Metric::P99, 0, operation)).and_then(|place| times.get(place));
     let of = |(strategy, arm): (usize, &Times), share: f64| {
-        let alone = arm.quantiles(share);
         let repeat = repeat.filter(|_| strategy == 0).map(|repeat| repeat.quantiles(share));
-        let rounds = match &repeat {
-            Some(repeat) if has_all(repeat, &alone) => pooled(&alone, repeat),
-            Some(_) | None => alone,
-        };
+        let rounds = with_repeat(arm.quantiles(share), repeat);
         if rounds.iter().any(Option::is_none) { together(arm, share) } else { geometric_mean(&rounds) }
     };
     times.iter().enumerate().map(|arm| shares.iter().map(|share| of(arm, *share)).collect()).collect()
@@ -116,11 +114,7 @@ pub fn quantile_values(
 /// Whether the number of the baseline is that of both its arms, and its value a geometric mean: times and rates. Counts are the
 /// same in both arms.
 fn is_pooled(metric: Metric) -> bool {
-    match metric {
-        Metric::Time(_) | Metric::Throughput | Metric::InconsistencyP99 => true,
-        Metric::Counter(counter) => counter.claim == Claimable::Timed,
-        Metric::Max | Metric::Failed | Metric::RoundTrips | Metric::Retries | Metric::Size(_) => false,
-    }
+    metric.is_measured() && metric != Metric::Max
 }
 
 /// The repeat of a strategy, where its numbers may be used together with those of the strategy.
@@ -133,15 +127,13 @@ fn usable_repeat(record: &RunRecord, key: SeriesKey) -> Option<usize> {
     (key.strategy == 0 && is_pooled(key.metric) && is_sound(0) && is_sound(repeat)).then_some(repeat)
 }
 
-/// Whether the repeat has a number wherever the baseline has one.
-fn has_all(repeat: &[Option<f64>], baseline: &[Option<f64>]) -> bool {
-    baseline.iter().zip(repeat).all(|(one, again)| one.is_none() || again.is_some())
-}
-
-/// The geometric mean of two arms in every round.
-fn pooled(baseline: &[Option<f64>], repeat: &[Option<f64>]) -> Vec<Option<f64>> {
+/// The geometric mean of an arm and its repeat in every round, if the repeat has a number wherever the arm has one; else the arm's.
+fn with_repeat(arm: Vec<Option<f64>>, repeat: Option<Vec<Option<f64>>>) -> Vec<Option<f64>> {
+    let has_all =
+        |repeat: &Vec<Option<f64>>| arm.iter().zip(repeat).all(|(one, again)| one.is_none() || again.is_some());
+    let Some(repeat) = repeat.filter(has_all) else { return arm };
     let mean = |(one, again): (f64, f64)| geometric_mean(&[Some(one), Some(again)]).filter(|mean| mean.is_finite());
-    baseline.iter().zip(repeat).map(|(one, again)| one.zip(*again).and_then(mean)).collect()
+    arm.iter().zip(repeat).map(|(one, again)| one.zip(again).and_then(mean)).collect()
 }
 
 /// The number of one arm in every round.
@@ -154,8 +146,8 @@ fn of_arm(record: &RunRecord, key: SeriesKey) -> Vec<Option<f64>> {
     }
     let in_round = |round: &RoundRecord| in_cell(record, round.cells.get(key.strategy)?, key);
     let values = record.rounds.iter().map(in_round);
-    let is_time = matches!(key.metric, Metric::Time(_) | Metric::Throughput | Metric::InconsistencyP99);
-    let is_usable = |value: &f64| value.is_finite() && (*value > 0.0 || !is_time);
+    let may_be_zero = matches!(key.metric, Metric::Counter(_)) || !key.metric.is_measured();
+    let is_usable = |value: &f64| value.is_finite() && (*value > 0.0 || may_be_zero);
     values.map(|value| value.filter(is_usable)).collect()
 }
 
@@ -163,7 +155,10 @@ fn in_cell(record: &RunRecord, cell: &CellRecord, key: SeriesKey) -> Option<f64>
     let operation = || cell.operations.get(key.operation?);
     let totals = || outcome_totals(selected(&cell.operations, key.operation).iter());
     match key.metric {
-        Metric::Time(TimeMetric::Mean) => mean(&with_outcome(operation()?, key.outcome)),
+        Metric::Time(TimeMetric::Mean) => {
+            let is_meant = |one: &&OutcomeRecord| key.outcome.is_none_or(|kind| kind.is(&one.outcome));
+            mean_of(answered(operation()?).filter(is_meant))
+        }
         // Those of all rounds are read at once.
         Metric::Time(TimeMetric::Quantile(_)) | Metric::Max => None,
         Metric::Throughput => cell_rate(cell, &record.settings),
@@ -179,13 +174,6 @@ fn in_cell(record: &RunRecord, cell: &CellRecord, key: SeriesKey) -> Option<f64>
     }
 }
 
-/// An operation with the calls of one outcome alone.
-fn with_outcome(operation: &OperationRecord, kind: Option<OutcomeKind>) -> OperationRecord {
-    let is_meant = |outcome| kind.is_none_or(|kind| kind.is(outcome));
-    let outcomes = operation.outcomes.iter().filter(|one| is_meant(&one.outcome)).cloned().collect();
-    OperationRecord { outcomes, ..operation.clone() }
-}
-
 /// A counter per call of an operation by itself, or per call of the mix.
 fn counter_per_call(cell: &CellRecord, counter: &Counter, operation: Option<usize>) -> Option<f64> {
     let (recorded, calls) = match operation {
@@ -199,6 +187,7 @@ fn counter_per_call(cell: &CellRecord, counter: &Counter, operation: Option<usiz
 fn size_of(cell: &CellRecord, size: SizeMetric) -> Option<f64> {
     let of = |one: &CollectionSizes| match size {
         SizeMetric::Storage => one.storage + one.indexes.values().sum::<u64>(),
+        SizeMetric::Collections => one.storage,
         SizeMetric::Indexes => one.indexes.values().sum(),
         SizeMetric::LargestDocument => one.max,
     };

@@ -3,8 +3,9 @@
 use std::f64::consts::TAU;
 
 use crate::generate::{Label, Seed, Stream};
+use crate::record::Metric;
 
-use super::{ArmTimes, ComparedArms, Comparison, Limits, Quantity, Question, Role, Verdict, compare};
+use super::{ArmComparison, ArmTimes, Comparison, Limits, Role, Verdict, compare};
 
 /// How far the round effect of a round, which all its cells share, moves their times (standard deviation of the logarithm).
 const ROUND_EFFECT: f64 = 0.2;
@@ -27,7 +28,7 @@ struct Simulation {
 impl Simulation {
     /// The share of runs (0 to 1) that report a difference.
     fn alarms(&self) -> f64 {
-        self.share(|run| run.iter().flat_map(ComparedArms::tested).any(is_claimed))
+        self.share(|run| run.iter().flat_map(ArmComparison::tested).any(is_claimed))
     }
 
     /// The share of runs (0 to 1) in which all intervals of the family include the truth.
@@ -63,7 +64,7 @@ impl Simulation {
     }
 
     /// A run. All cells of a round share its effect, which cancels.
-    fn compared(&self, stream: &mut Stream, limits: Limits, first: f64) -> Vec<ComparedArms> {
+    fn compared(&self, stream: &mut Stream, limits: Limits, first: f64) -> Vec<ArmComparison> {
         let round_effect: Vec<f64> = (0..self.rounds).map(|_| normal(stream) * ROUND_EFFECT).collect();
         let mut arm = |strategy: usize, role: Role, factor: f64| {
             let means =
@@ -78,12 +79,12 @@ impl Simulation {
                 arm(2, Role::Judged, (self.ratio)(operation, 2)),
                 arm(3, Role::Repeat, 1.0),
             ];
-            Question { quantity: Quantity::Time, arms }
+            ArmComparison::new(Metric::MEAN, Some(operation), arms)
         };
         compare((0..self.operations).map(question).collect(), limits)
     }
 
-    fn share(&self, holds: impl Fn(&[ComparedArms]) -> bool) -> f64 {
+    fn share(&self, holds: impl Fn(&[ArmComparison]) -> bool) -> f64 {
         let held = (0..self.runs).filter(|run| holds(&self.compared(&mut stream(*run), Limits::default(), 1.0)));
         held.count() as f64 / self.runs as f64
     }
@@ -143,7 +144,7 @@ mod tests {
     fn no_difference_is_reported_with_an_interval_that_includes_1() {
         for run in 0..100 {
             let made = QUICK.compared(&mut stream(run), Limits::default(), 1.1);
-            for claimed in made.iter().flat_map(ComparedArms::tested).filter(|one| is_claimed(one)) {
+            for claimed in made.iter().flat_map(ArmComparison::tested).filter(|one| is_claimed(one)) {
                 let interval = claimed.ratio.unwrap().interval.unwrap();
                 assert!(interval.low > 1.0 || interval.high < 1.0, "{claimed:?}");
             }
@@ -214,11 +215,11 @@ mod tests {
             let means = (0..20).map(|_| Some((0.04 * normal(&mut stream)).exp())).collect();
             ArmTimes::sample(strategy, Role::Judged, means)
         };
-        let mut question = |_| Question { quantity: Quantity::Time, arms: (0..5).map(&mut arm).collect() };
-        let questions: Vec<Question> = (0..10).map(&mut question).collect();
+        let mut question = |_| ArmComparison::new(Metric::MEAN, None, (0..5).map(&mut arm).collect());
+        let questions: Vec<ArmComparison> = (0..10).map(&mut question).collect();
         let begin = Instant::now();
         let made = compare(questions, Limits::default());
-        let comparisons = made.iter().flat_map(ComparedArms::tested).count();
+        let comparisons = made.iter().flat_map(ArmComparison::tested).count();
         println!("{comparisons} comparisons in {:?}", begin.elapsed());
     }
 }

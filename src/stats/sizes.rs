@@ -2,6 +2,7 @@
 
 use crate::results::{CollectionSizes, RunRecord};
 
+use super::latency::arithmetic_mean;
 use super::view::{cells, distinct};
 
 /// A value before and after the measured calls.
@@ -67,8 +68,7 @@ fn growth_of(record: &RunRecord, strategy: usize, name: &str) -> CollectionGrowt
 
 /// The mean over some items; 0 without any.
 fn average<I>(items: impl Iterator<Item = I>, of: impl Fn(I) -> f64) -> f64 {
-    let values: Vec<f64> = items.map(of).collect();
-    values.iter().sum::<f64>() / values.len().max(1) as f64
+    arithmetic_mean(items.map(of)).unwrap_or(0.0)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::record::{Metric, MetricUse};
+use crate::record::{Metric, MetricUse, Unit};
 use crate::results::RunRecord;
 
 use super::bound::{Bound, BoundError, parse_positive, parse_time};
@@ -58,19 +58,13 @@ impl Threshold {
         let strategy = record.strategies.iter().position(|entry| entry.name == self.strategy)?;
         let operation = record.operations.iter().position(|name| *name == self.operation)?;
         let number = || value(record, self.metric, strategy, Some(operation));
-        match self.metric {
-            Metric::Time(_) | Metric::Max => number().map(Measurement::Nanoseconds),
-            Metric::RoundTrips => number().map(Measurement::Messages),
-            Metric::Failed => {
+        match self.limit {
+            Measurement::Nanoseconds(_) => number().map(Measurement::Nanoseconds),
+            Measurement::Messages(_) => number().map(Measurement::Messages),
+            Measurement::Share(_) => number().map(Measurement::Share),
+            Measurement::Calls(_) => {
                 let totals = outcome_totals(operations(record, strategy, operation));
-                let failed = totals.failed() as f64;
-                Some(match self.limit {
-                    Measurement::Share(_) => Measurement::Share(number()?),
-                    _ => Measurement::Calls(Some(failed).filter(|_| totals.calls > 0)?),
-                })
-            }
-            Metric::Throughput | Metric::Counter(_) | Metric::Size(_) | Metric::Retries | Metric::InconsistencyP99 => {
-                None
+                (totals.calls > 0).then(|| Measurement::Calls(totals.failed() as f64))
             }
         }
     }
@@ -108,13 +102,8 @@ fn parse_limit(metric: Metric, text: &str) -> Result<Measurement, (String, &'sta
             (None, Some(calls)) => Ok(Measurement::Calls(calls)),
             _ => Err((format!("expected a number of calls above 0 or a percentage of them, found `{text}`"), "1%")),
         },
-        Metric::Time(_) | Metric::Max => parse_time(text).map(Measurement::Nanoseconds),
-        Metric::RoundTrips
-        | Metric::Throughput
-        | Metric::Counter(_)
-        | Metric::Size(_)
-        | Metric::Retries
-        | Metric::InconsistencyP99 => parse_positive(text)
+        _ if metric.unit() == Unit::Nanoseconds => parse_time(text).map(Measurement::Nanoseconds),
+        _ => parse_positive(text)
             .map(Measurement::Messages)
             .ok_or_else(|| (format!("expected a number above 0, found `{text}`"), "1.5")),
     }

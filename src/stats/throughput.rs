@@ -1,6 +1,6 @@
 //! Calls per second.
 
-use crate::results::{CellRecord, RunSettings};
+use crate::results::{CellRecord, RunSettings, SliceRecord};
 
 use super::Distribution;
 
@@ -27,6 +27,13 @@ pub fn cell_rate(cell: &CellRecord, settings: &RunSettings) -> Option<f64> {
     let calls = saturated as f64 - others * (variation * variation - 1.0) / 2.0;
     // The whole slices, in which clients waited, are the least.
     Some(calls.max(whole * seconds) / seconds)
+}
+
+/// Calls per second of some slices; `None` where they took no time, or had no calls.
+pub(crate) fn slice_rate(slices: &[SliceRecord]) -> Option<f64> {
+    let calls: f64 = slices.iter().map(|slice| slice.calls as f64).sum();
+    let rate = calls / slices.iter().map(|slice| slice.seconds).sum::<f64>();
+    (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
 #[cfg(test)]

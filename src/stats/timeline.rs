@@ -1,9 +1,9 @@
 //! Throughput and latency over time: within a round by slices, and from round to round.
 
-use crate::results::{RoundRecord, RunRecord, SliceRecord};
+use crate::results::{CellRecord, RunRecord};
 
-use super::cell_rate;
 use super::latency::Distribution;
+use super::throughput::slice_rate;
 use super::view::cells;
 
 /// The quartiles of a number over several rounds.
@@ -32,24 +32,13 @@ impl Spread {
     }
 }
 
-fn rate(slice: &SliceRecord) -> Option<f64> {
-    Some(slice.calls as f64 / slice.seconds).filter(|rate| rate.is_finite() && *rate > 0.0)
-}
-
 /// The calls per second of a strategy's first, second, ... slice over the rounds. A slice that no round has a time of is
 /// `None`.
 pub fn slice_rates(record: &RunRecord, strategy: usize) -> Vec<Option<Spread>> {
     let slices = cells(record, strategy).map(|cell| cell.slices.len()).max().unwrap_or(0);
-    let of =
-        |place: usize| Spread::of(cells(record, strategy).filter_map(|cell| rate(cell.slices.get(place)?)).collect());
+    let rate = |cell: &CellRecord, place: usize| slice_rate(cell.slices.get(place..=place)?);
+    let of = |place: usize| Spread::of(cells(record, strategy).filter_map(|cell| rate(cell, place)).collect());
     (0..slices).map(of).collect()
-}
-
-/// The calls per second of a strategy in every round.
-pub fn round_rates(record: &RunRecord, strategy: usize) -> Vec<Option<f64>> {
-    let rate_of =
-        |round: &RoundRecord| cell_rate(round.cells.get(strategy)?, &record.settings).filter(|rate| *rate > 0.0);
-    record.rounds.iter().map(rate_of).collect()
 }
 
 /// How long the successful calls of a round took, all operations together, in nanoseconds; `None` with too few calls beyond.
@@ -75,6 +64,7 @@ pub fn round_times(record: &RunRecord, strategy: usize) -> Vec<RoundTimes> {
 mod tests {
     use super::super::sample;
     use super::*;
+    use crate::results::SliceRecord;
 
     #[test]
     fn quartiles_are_interpolated() {
@@ -94,12 +84,6 @@ mod tests {
         let rates = slice_rates(&run, 1);
         assert_eq!((rates[0].map(|rate| rate.median), rates[1], rates.len()), (Some(15.0), None, 2));
         assert!(slice_rates(&run, 0).is_empty());
-    }
-
-    #[test]
-    fn every_round_has_its_rate() {
-        let rates = round_rates(&sample::run(3), 0);
-        assert_eq!(rates, [Some(915.0 / 0.2); 3]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use crate::results::{CellRecord, OpenRecord, RoundRecord, RunRecord, ServerSharing, TimesRecord};
 
-use super::view::cells;
+use super::view::{all_operations, cells};
 use super::{Distribution, achieved_share, anomalies, outcome_totals, service_mean};
 
 /// A share of the calls due below which an arm counts as overloaded.
@@ -111,7 +111,7 @@ fn faults(record: &RunRecord, strategy: usize) -> Vec<InvalidReason> {
     let rounds = record.rounds.iter().filter(|round| record.events.iter().all(|event| event.round != round.index));
     let quiet = rounds.filter_map(|round| round.cells.get(strategy));
     let created = quiet.map(|cell| cell.connections_created).fold(0, u64::saturating_add);
-    let totals = outcome_totals(cells(record, strategy).flat_map(|cell| &cell.operations));
+    let totals = outcome_totals(all_operations(record, strategy));
     let (share, calls) = (totals.failed_share(), totals.saturated);
     let count = anomalies(record, strategy).iter().map(|audit| audit.total).sum();
     let faults = [
@@ -202,7 +202,7 @@ fn load_thread(record: &RunRecord) -> Option<EnvironmentWarning> {
 /// The mean wait for a connection as a share of the mean service time.
 fn check_out(record: &RunRecord, strategy: usize) -> Option<(usize, f64)> {
     let wait = median(cells(record, strategy).filter_map(|cell| cell.check_out?.mean()))?;
-    let share = wait / service_mean(cells(record, strategy).flat_map(|cell| &cell.operations))?;
+    let share = wait / service_mean(all_operations(record, strategy))?;
     (share > CHECK_OUT).then_some((strategy, share))
 }
 

@@ -30,6 +30,16 @@ pub fn role(record: &RunRecord, strategy: usize) -> Role {
     }
 }
 
+/// The positions of the strategies that get verdicts.
+pub fn judged(record: &RunRecord) -> impl Iterator<Item = usize> {
+    (0..record.strategies.len()).filter(|place| role(record, *place) == Role::Judged)
+}
+
+/// The operations of a strategy, round after round.
+pub fn all_operations(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &OperationRecord> {
+    cells(record, strategy).flat_map(|cell| &cell.operations)
+}
+
 /// One operation of a strategy, round after round.
 pub fn operations(record: &RunRecord, strategy: usize, operation: usize) -> impl Iterator<Item = &OperationRecord> {
     cells(record, strategy).filter_map(move |cell| cell.operations.get(operation))

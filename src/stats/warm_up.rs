@@ -1,11 +1,12 @@
 //! Whether an arm was warm while it was measured: whether its throughput still changed.
 
-use crate::results::{CellRecord, LoadModel, RunRecord, SliceRecord};
+use crate::results::{CellRecord, LoadModel, RunRecord};
 
 use super::collection_growth;
 use super::compare::MINIMUM_ROUNDS;
 use super::estimate::Estimate;
 use super::student::t_quantile;
+use super::throughput::slice_rate;
 use super::view::cells;
 
 /// A smaller change of the throughput (0.05 for 5 %) is no change.
@@ -39,13 +40,13 @@ pub fn warm_up(record: &RunRecord, strategy: usize) -> Option<WarmUp> {
     if record.settings.load != LoadModel::Closed {
         return None;
     }
-    let rounds: Vec<ThroughputPhases> = cells(record, strategy).filter_map(ThroughputPhases::of).collect();
+    let rounds: Vec<[f64; 3]> = cells(record, strategy).filter_map(phases).collect();
     if rounds.len() < MINIMUM_ROUNDS {
         return None;
     }
-    let early = significant_change(rounds.iter().map(|phases| phases.middle / phases.first));
-    let late = significant_change(rounds.iter().map(|phases| phases.last / phases.middle));
-    let whole = significant_change(rounds.iter().map(|phases| phases.last / phases.first));
+    let early = significant_change(rounds.iter().map(|[first, middle, _]| middle / first));
+    let late = significant_change(rounds.iter().map(|[_, middle, last]| last / middle));
+    let whole = significant_change(rounds.iter().map(|[first, _, last]| last / first));
     Some(match (late, early, whole) {
         (Some(late), _, whole) => WarmUp::Never { change: whole.unwrap_or(late) },
         (None, Some(change), _) => WarmUp::Drifting { change },
@@ -61,35 +62,13 @@ pub fn is_growing(record: &RunRecord, strategy: usize) -> bool {
     collection_growth(record, strategy).iter().any(|growth| grown(growth.mean.before, growth.mean.after))
 }
 
-/// Calls per second along one cell.
-struct ThroughputPhases {
-    /// In the first quarter of the slices.
-    first: f64,
-    /// In the middle half.
-    middle: f64,
-    /// In the last quarter.
-    last: f64,
-}
-
-impl ThroughputPhases {
-    fn of(cell: &CellRecord) -> Option<ThroughputPhases> {
-        let slices = &cell.slices;
-        let quarter = slices.len() / 4;
-        if quarter == 0 {
-            return None;
-        }
-        Some(ThroughputPhases {
-            first: rate(&slices[..quarter])?,
-            middle: rate(&slices[quarter..slices.len() - quarter])?,
-            last: rate(&slices[slices.len() - quarter..])?,
-        })
-    }
-}
-
-fn rate(slices: &[SliceRecord]) -> Option<f64> {
-    let calls: f64 = slices.iter().map(|slice| slice.calls as f64).sum();
-    let rate = calls / slices.iter().map(|slice| slice.seconds).sum::<f64>();
-    (rate.is_finite() && rate > 0.0).then_some(rate)
+/// Calls per second in the first quarter of a cell's slices, in their middle half and in the last quarter; `None` with fewer than
+/// four slices.
+fn phases(cell: &CellRecord) -> Option<[f64; 3]> {
+    let quarter = cell.slices.len() / 4;
+    let (first, others) = cell.slices.split_at(quarter);
+    let (middle, last) = others.split_at(others.len() - quarter);
+    Some([slice_rate(first)?, slice_rate(middle)?, slice_rate(last)?])
 }
 
 /// The change that the ratios of the rounds show; `None` when it is not significant, or too small.
@@ -104,7 +83,7 @@ fn significant_change(ratios: impl Iterator<Item = f64>) -> Option<f64> {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::results::Arrivals;
+    use crate::results::{Arrivals, SliceRecord};
 
     /// A run whose arm 0 has these calls per second along its slices, give or take a percent from round to round.
     fn run(rounds: u64, rate: impl Fn(f64) -> f64) -> RunRecord {

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{
-    CallOutcome, LatencyHistogram, LoadMeasures, OperationMeasures, Paced, Part, Recorder, StoredHistogram, Waits,
-};
+use crate::record::{CallOutcome, LatencyHistogram, OpenMeasures, OperationMeasures, Part, Recorder, Waits};
 use crate::results::{CellRecord, OpenRecord, OperationRecord, OutcomeRecord, TimesRecord};
 
 use super::cell::ArmRound;
@@ -19,12 +17,9 @@ impl ArmRound {
             total
         });
         let Some(total) = total else { return Default::default() };
-        let (load, check_out) = (total.load().clone(), Some(total.check_out()).filter(|waits| waits.count > 0));
+        let (open, check_out) = (total.open_load().cloned(), Some(total.check_out()).filter(|waits| waits.count > 0));
         let operations: Vec<_> = Recorder::finish(total).iter().map(operation_record).collect();
-        let open = match load {
-            LoadMeasures::Closed => None,
-            LoadMeasures::Open { paced, queue_wait } => Some(open_record(&paced, &queue_wait, &operations)),
-        };
+        let open = open.map(|open| open_record(&open, &operations));
         (operations, open, check_out)
     }
 
@@ -53,7 +48,7 @@ impl ArmRound {
     }
 }
 
-fn open_record(paced: &Paced, queue_wait: &LatencyHistogram, operations: &[OperationRecord]) -> OpenRecord {
+fn open_record(OpenMeasures { paced, queue_wait }: &OpenMeasures, operations: &[OperationRecord]) -> OpenRecord {
     let ended: u64 = operations.iter().map(|operation| operation.calls).sum();
     let outcomes = operations.iter().flat_map(|operation| &operation.outcomes);
     let skipped = outcomes.filter(|outcome| outcome.outcome == CallOutcome::Skipped);
@@ -70,14 +65,8 @@ fn open_record(paced: &Paced, queue_wait: &LatencyHistogram, operations: &[Opera
 
 fn outcome_record(outcome: &CallOutcome, service: &LatencyHistogram, measures: &OperationMeasures) -> OutcomeRecord {
     let response = measures.responses.iter().find(|(other, _)| other == outcome).map(|(_, times)| times);
-    OutcomeRecord {
-        outcome: outcome.clone(),
-        count: response.unwrap_or(service).count(),
-        saturated: service.saturated(),
-        sum: service.sum(),
-        service: StoredHistogram::new(service),
-        response: response.map(TimesRecord::new),
-    }
+    let count = response.unwrap_or(service).count();
+    OutcomeRecord { count, response: response.map(TimesRecord::new), ..OutcomeRecord::new(outcome.clone(), service) }
 }
 
 fn operation_record(measures: &OperationMeasures) -> OperationRecord {

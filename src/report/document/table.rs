@@ -165,7 +165,8 @@ impl<'m, T: 'm> Measure<'m, T> {
         Measure::data(key, about, flag).of(Kind::Flag)
     }
 
-    fn new(
+    /// Values of a kind with a look of their own.
+    pub fn new(
         kind: Kind,
         key: &'static str,
         heading: impl Into<String>,

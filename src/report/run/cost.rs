@@ -52,6 +52,8 @@ impl Unit {
             Unit::Count => three(value),
             Unit::Bytes => bytes(value),
             Unit::Microseconds => time(value * 1e3),
+            Unit::Nanoseconds => time(value),
+            Unit::PerSecond => format!("{}/s", three(value)),
         }
     }
 }
@@ -109,7 +111,7 @@ pub(crate) fn contradictions(record: &RunRecord) -> Vec<String> {
         let sum = |counter: &str| -> Option<f64> {
             stats::cells(record, strategy).map(|cell| cell.counters.get(counter).copied()).sum()
         };
-        let tally = stats::outcome_totals(stats::cells(record, strategy).flat_map(|cell| &cell.operations));
+        let tally = stats::outcome_totals(stats::all_operations(record, strategy));
         let trips = tally.round_trips as f64;
         // A record of an earlier version counts them with the others.
         let requests = sum("requests")? - sum(MEMBER_REQUESTS).unwrap_or(0.0);

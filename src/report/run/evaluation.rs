@@ -1,19 +1,16 @@
 //! A run evaluated: all numbers that its report shows, before any of them is text.
 
-use crate::record::Metric;
+use crate::record::{Metric, MetricRow};
 use crate::report::document::format::plain;
-use crate::results::{LoadModel, RunRecord};
+use crate::results::{DeferredCost, LoadModel, RunRecord};
 use crate::stats::{
-    self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Deferred, Distribution, InFlight,
-    MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, PartQuestions, Ranking, Ratio, RoundTimes, SharedCache, Spread, Times,
-    Verdict, ask, outcome_totals,
+    self, Anomalies, ArmComparison, CollectionGrowth, Comparison, ComparisonFamily, Distribution, InFlight,
+    MINIMUM_ROUNDS, OpenLoad, OutcomeTotals, Ranking, Ratio, RoundSeries, RoundTimes, SeriesKey, SharedCache, Spread,
+    Times, Verdict, ask, outcome_totals,
 };
 
 use super::cost::{self, Costs};
 use super::verdict_text;
-
-/// The shares (0 to 1) of the calls for which reports have quantiles.
-pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
 
 /// A run's numbers.
 #[derive(Debug)]
@@ -34,8 +31,8 @@ pub struct Evaluation {
     pub strategies: Vec<StrategyResults>,
     /// The operations that were called, then the mix.
     pub rows: Vec<OperationResults>,
-    /// The comparisons behind the rows: those of operations, and those of the mix.
-    pub families: Vec<ComparisonFamily>,
+    /// The comparisons behind the rows: those of operations, or those of the mix.
+    pub family: ComparisonFamily,
     /// What calls cost the server.
     pub costs: Costs,
     /// A ratio this close to 1 (0.02 for 2 %) is never reported as a difference.
@@ -61,7 +58,7 @@ pub struct StrategyResults {
     /// The calls in flight with closed load; `None` with open load.
     pub in_flight: Option<InFlight>,
     /// What its calls left to write.
-    pub deferred: Option<Deferred>,
+    pub deferred: Option<DeferredCost>,
     /// The outcomes of its calls.
     pub totals: OutcomeTotals,
     /// What its audits counted.
@@ -109,7 +106,7 @@ pub struct Measured {
     pub mean: Option<f64>,
     /// The comparison with the baseline; `None` for the baseline itself.
     pub comparison: Option<Comparison>,
-    /// The times at `SHARES` over all rounds, in nanoseconds; `None` with too few calls beyond one.
+    /// The times at [`MetricRow::quantiles`] over all rounds, in nanoseconds; `None` with too few calls beyond one.
     pub quantiles: Vec<Option<f64>>,
     /// The times of the calls of all rounds together.
     pub distribution: Distribution,
@@ -123,9 +120,9 @@ impl Measured {
         self.comparison.as_ref()?.ratio
     }
 
-    /// The time in nanoseconds at one of `SHARES`.
+    /// The time in nanoseconds at one of [`MetricRow::quantiles`].
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        let place = SHARES.iter().position(|known| *known == share)?;
+        let place = MetricRow::quantiles().position(|(_, known)| known == share)?;
         self.quantiles.get(place).copied().flatten()
     }
 }
@@ -138,8 +135,8 @@ impl Evaluation {
         let has_calls = |s, operation| stats::operations(record, s, operation).any(|one| one.calls > 0);
         let called = |operation: &usize| (0..strategies.len()).any(|s| has_calls(s, *operation));
         let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
-        let PartQuestions { families, described } = ask(record, &operations, mix, cache);
-        let asked = || families.iter().flat_map(|family| &family.questions);
+        let (family, described) = ask(record, &operations, mix, cache);
+        let asked = || family.questions.iter();
         let of_means = described.iter().chain(asked().filter(|one| one.metric == Metric::MEAN));
         let rows = of_means.map(|comparison| row(record, comparison)).collect();
         let no_verdict = verdict_text::no_verdict(record);
@@ -154,15 +151,15 @@ impl Evaluation {
             strategies,
             rows,
             has_verdicts: has_verdicts && asked().any(|one| one.ranking().is_some()),
-            families,
+            family,
             costs: cost::costs(record),
             noise: record.settings.noise,
         }
     }
 
-    /// The tested comparisons of all families.
+    /// The tested comparisons.
     pub fn comparisons(&self) -> impl Iterator<Item = &ArmComparison> {
-        self.families.iter().flat_map(|family| &family.questions)
+        self.family.questions.iter()
     }
 
     /// The mix, which verdicts are about, and then the operations.
@@ -233,11 +230,11 @@ fn strategy(record: &RunRecord, strategy: usize) -> StrategyResults {
         in_flight: if open.is_none() { stats::in_flight(record, strategy) } else { None },
         deferred: stats::deferred(record, strategy),
         open,
-        totals: outcome_totals(stats::cells(record, strategy).flat_map(|cell| &cell.operations)),
+        totals: outcome_totals(stats::all_operations(record, strategy)),
         audits: stats::anomalies(record, strategy),
         collections,
         slice_rates: stats::slice_rates(record, strategy),
-        round_rates: stats::round_rates(record, strategy),
+        round_rates: RoundSeries::alone(record, SeriesKey::new(Metric::Throughput, strategy, None)).rounds,
         round_times: stats::round_times(record, strategy),
     }
 }
@@ -246,7 +243,8 @@ fn row(record: &RunRecord, comparison: &ArmComparison) -> OperationResults {
     let operation = comparison.operation;
     let strategies = 0..record.strategies.len();
     let times: Vec<Times> = strategies.clone().map(|strategy| Times::of(record, strategy, operation, None)).collect();
-    let quantiles = stats::quantile_values(record, operation, &times, &SHARES);
+    let shares: Vec<f64> = MetricRow::quantiles().map(|(_, share)| share).collect();
+    let quantiles = stats::quantile_values(record, operation, &times, &shares);
     let cell = |((strategy, times), quantiles): ((usize, Times), Vec<Option<f64>>)| {
         let measured = stats::cells(record, strategy).flat_map(|cell| stats::selected(&cell.operations, operation));
         Measured {

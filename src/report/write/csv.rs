@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
+use crate::record::{MetricRow, MetricUse};
 use crate::report::document::format::plain;
 use crate::results::{
     CellRecord, CollectionSizes, OpenRecord, OperationRecord, Part, RoundRecord, RunRecord, SliceRecord, TimesRecord,
@@ -222,15 +223,13 @@ impl Table<'_> {
         }
         self.row(place, (&format!("{name}_count"), "", "calls", times.calls() as f64));
         let quantile = |share| known(times.quantile(share).map(|value| value as f64));
-        let values = [
-            ("mean", known(mean)),
-            ("p50", quantile(0.5)),
-            ("p90", quantile(0.9)),
-            ("p99", quantile(0.99)),
-            ("p999", quantile(0.999)),
-            ("max", known(times.max().map(|value| value as f64))),
-        ];
-        values.into_iter().for_each(|(which, value)| self.row(place, (&format!("{name}_{which}"), "", "ns", value)));
+        let quantiles = MetricRow::quantiles().filter(|(metric, _)| metric.is_used(MetricUse::Threshold));
+        let quantiles = quantiles.map(|(metric, share)| (metric.name, quantile(share)));
+        let longest = ("max", known(times.max().map(|value| value as f64)));
+        std::iter::once(("mean", known(mean)))
+            .chain(quantiles)
+            .chain([longest])
+            .for_each(|(which, value)| self.row(place, (&format!("{name}_{which}"), "", "ns", value)));
     }
 
     /// What changes over the calls of a round: sizes, throughput of slices.

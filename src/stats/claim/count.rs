@@ -3,8 +3,7 @@
 use crate::record::{Metric, OutcomeKind, SizeMetric};
 use crate::results::{ClaimResult, CollectionSizes, Reason, Relation, RunRecord, Verdict};
 use crate::stats::compare::MINIMUM_ROUNDS;
-use crate::stats::cost::own_cost;
-use crate::stats::latency::Distribution;
+use crate::stats::latency::arithmetic_mean;
 use crate::stats::value;
 use crate::stats::view::{cells, operations};
 
@@ -17,36 +16,22 @@ const ROUNDING: f64 = 0.005;
 /// A count is below or above another when they differ by more than this share.
 const DEAD_ZONE: f64 = 0.02;
 
-/// A count per call of an operation, over all rounds.
-pub(super) fn per_call(record: &RunRecord, metric: Metric, side: ClaimSide) -> Result<f64, Reason> {
-    let cost = || own_cost(record, side.strategy, side.operation?);
-    let found = match metric {
-        Metric::RoundTrips => cost().map(|cost| cost.round_trips),
-        Metric::Counter(_) => value(record, metric, side.strategy, side.operation),
-        Metric::Time(_) | Metric::Max | Metric::Throughput | Metric::InconsistencyP99 => None,
-        Metric::Failed | Metric::Retries | Metric::Size(_) => None,
-    };
-    found.ok_or(Reason::NotReported)
-}
-
-/// A size after the calls, mean over rounds; of the largest document, the largest of all rounds.
-pub(super) fn size(record: &RunRecord, size: SizeMetric, strategy: usize) -> Result<f64, Reason> {
+/// A count per call of an operation, over all rounds; or a size after the calls, mean over rounds, of the largest document the
+/// largest of all rounds.
+pub(super) fn number(record: &RunRecord, metric: Metric, side: ClaimSide) -> Result<f64, Reason> {
     let is_lagging = |sizes: &CollectionSizes| !sizes.checkpointed;
-    let is_file = size != SizeMetric::LargestDocument;
-    if is_file && cells(record, strategy).flat_map(|cell| &cell.after).any(is_lagging) {
+    let is_file = matches!(metric, Metric::Size(size) if size != SizeMetric::LargestDocument);
+    if is_file && cells(record, side.strategy).flat_map(|cell| &cell.after).any(is_lagging) {
         return Err(Reason::NotCheckpointed);
     }
-    value(record, Metric::Size(size), strategy, None).ok_or(Reason::NotReported)
+    let is_known = metric.is_of_strategy() != side.operation.is_some();
+    value(record, metric, side.strategy, side.operation).filter(|_| is_known).ok_or(Reason::NotReported)
 }
 
 /// The anomalies that an audit found after a round, mean over rounds.
 pub(super) fn anomalies(record: &RunRecord, audit: &str, strategy: usize) -> Result<f64, Reason> {
     let audits = cells(record, strategy).flat_map(|cell| &cell.audits).filter(|one| one.audit == audit);
-    let counts: Vec<f64> = audits.map(|one| one.anomalies() as f64).collect();
-    if counts.is_empty() {
-        return Err(Reason::NotReported);
-    }
-    Ok(counts.iter().sum::<f64>() / counts.len() as f64)
+    arithmetic_mean(audits.map(|one| one.anomalies() as f64)).ok_or(Reason::NotReported)
 }
 
 /// The share (0 to 1) of an operation's calls with an outcome; `None` without calls.
@@ -56,11 +41,6 @@ pub(super) fn share(record: &RunRecord, outcome: OutcomeKind, side: ClaimSide) -
     let outcomes = operations(record, side.strategy, operation).flat_map(|one| &one.outcomes);
     let count: u64 = outcomes.filter(|one| outcome.is(&one.outcome)).map(|one| one.count).sum();
     (calls > 0).then(|| count as f64 / calls as f64)
-}
-
-/// The 99th percentile in nanoseconds, with too few times the longest one.
-pub(super) fn p99_or_longest(times: &Distribution) -> f64 {
-    times.quantile(0.99).or(times.max()).unwrap_or(0) as f64
 }
 
 /// The result of a comparison of counts.
@@ -83,11 +63,8 @@ pub(super) fn varying(
 ) -> Result<ClaimResult, Reason> {
     let pairs: Vec<(f64, f64)> = values.iter().zip(against).filter_map(|(one, other)| one.zip(*other)).collect();
     let rounds = pairs.len();
-    if rounds == 0 {
-        return Err(Reason::NotReported);
-    }
-    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / rounds as f64;
-    let result = counted(mean(|pair| pair.0), mean(|pair| pair.1), relation);
+    let mean = |of: fn(&(f64, f64)) -> f64| arithmetic_mean(pairs.iter().map(of)).ok_or(Reason::NotReported);
+    let result = counted(mean(|pair| pair.0)?, mean(|pair| pair.1)?, relation);
     let agree = pairs.iter().all(|pair| pair.0 < pair.1) || pairs.iter().all(|pair| pair.0 > pair.1);
     let doubt = (rounds < MINIMUM_ROUNDS).then_some(Reason::TooFewRounds(rounds));
     let doubt = doubt.or((!agree).then_some(Reason::RoundsDisagree));

@@ -11,18 +11,13 @@ mod tests;
 use std::collections::BTreeMap;
 
 use crate::record::Part;
-use crate::results::{ClaimResult, Reason, RunRecord, Verdict};
+use crate::results::{ClaimResult, RunRecord, Verdict};
 
 use super::family::Family;
 use super::shared_cache::SharedCache;
 
 use pair::StrategyPair;
 use question::MeasuredRun;
-
-/// A result without numbers.
-fn undecided(reason: Reason) -> ClaimResult {
-    without_numbers(Verdict::Inconclusive(reason))
-}
 
 fn without_numbers(verdict: Verdict) -> ClaimResult {
     ClaimResult { verdict, value: None, against: None, ratio: None, interval: None }
@@ -44,19 +39,18 @@ pub fn claim_results(record: &RunRecord, parts: &BTreeMap<Part, RunRecord>) -> V
     }
     let run = MeasuredRun { record, parts, cache: &SharedCache::of(parts) };
     let decisions: Vec<_> = record.claims.iter().map(|claim| run.decision(claim)).collect();
-    let tested = decisions.iter().flatten().filter_map(Decision::tested);
-    let members: Vec<Vec<Option<f64>>> = tested.collect();
+    let tested = |decision: &Decision| match decision {
+        Decision::Counts(_) => None,
+        Decision::Rounds(pair) => pair.tested(),
+    };
+    let members: Vec<Vec<Option<f64>>> = decisions.iter().flatten().filter_map(tested).collect();
     let family = Family::new(&members);
     let critical = (!members.is_empty()).then_some(family.critical);
     let mut adjusted = family.p.into_iter();
-    let mut decided = |decision| match decision {
-        Ok(Decision::Counts(result)) => Ok(result),
-        Ok(Decision::Rounds(pair)) => {
-            let p = pair.tested().and_then(|_| adjusted.next());
-            pair.compare(critical, p)
-        }
-        Err(reason) => Err(reason),
+    let mut decided = |decision: Decision| match decision {
+        Decision::Counts(result) => Ok(result),
+        Decision::Rounds(pair) => pair.compare(critical, pair.tested().and_then(|_| adjusted.next())),
     };
-    let results = decisions.into_iter().map(&mut decided);
-    results.map(|result| result.unwrap_or_else(undecided)).collect()
+    let undecided = |reason| without_numbers(Verdict::Inconclusive(reason));
+    decisions.into_iter().map(|decision| decision.and_then(&mut decided).unwrap_or_else(undecided)).collect()
 }

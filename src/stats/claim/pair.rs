@@ -4,7 +4,7 @@ use crate::record::{Metric, OutcomeKind, TimeMetric};
 use crate::results::{ClaimResult, Preset, Reason, RunRecord, Verdict};
 use crate::stats::compare::{ArmTimes, Judge, Limits, MINIMUM_ROUNDS, Quantity, SIGNIFICANCE, obstacle};
 use crate::stats::estimate::{Estimate, log_ratios};
-use crate::stats::series::{RoundSeries, SeriesKey};
+use crate::stats::series::{RoundSeries, SeriesKey, repeat_band};
 use crate::stats::shared_cache::SharedCache;
 
 use super::question::ClaimSide;
@@ -26,7 +26,7 @@ impl StrategyPair<'_> {
     pub(super) fn compare(&self, critical: Option<f64>, p: Option<f64>) -> Result<ClaimResult, Reason> {
         let StrategyPair { record, mine, theirs, times, .. } = *self;
         let estimate = Estimate::of(&self.log_ratios()).ok_or_else(|| self.without_rounds())?;
-        let quantity = if self.metric == Metric::Throughput { Quantity::Throughput } else { Quantity::Time };
+        let quantity = Quantity::of(self.metric);
         let judge = Judge { quantity, critical, band: self.band(), limits: Limits::of(&record.settings) };
         let verdict = match (self.obstacle(), p) {
             (Some(reason), _) => Verdict::Inconclusive(reason),
@@ -90,12 +90,7 @@ impl StrategyPair<'_> {
 
     /// How far the repeat shows that noise alone moves this metric's log ratio from 0, in the noisier of two operations.
     fn band(&self) -> Option<f64> {
-        let repeat = self.record.strategies.iter().position(|strategy| strategy.is_repeat);
-        let band = |side: ClaimSide| {
-            let alone = |strategy| RoundSeries::alone(self.record, SeriesKey { strategy, ..self.key(side) }).rounds;
-            Estimate::of(&log_ratios(&alone(repeat?), &alone(0)))?.band()
-        };
-        let (mine, theirs) = (band(self.mine), band(self.theirs));
-        mine.into_iter().chain(theirs).reduce(f64::max)
+        let sides = [self.mine, self.theirs].into_iter();
+        sides.filter_map(|side| repeat_band(self.record, self.key(side))).reduce(f64::max)
     }
 }

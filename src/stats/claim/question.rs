@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::record::{Metric, OutcomeKind, Part};
-use crate::results::{ClaimName, ClaimRecord, ClaimResult, Reason, Relation, RunRecord, Than};
+use crate::results::{ClaimName, ClaimRecord, Reason, Relation, RunRecord, Than};
 use crate::stats::shared_cache::SharedCache;
 use crate::stats::view::operations;
-use crate::stats::{InvalidReason, RoundSeries, SeriesKey, inconsistency, invalid_reasons};
+use crate::stats::{Distribution, InvalidReason, RoundSeries, SeriesKey, inconsistency, invalid_reasons};
 
 use super::Decision;
 use super::count::{self, counted};
@@ -89,13 +89,9 @@ impl<'r> MeasuredRun<'r> {
                 };
                 count::varying(&rounds(side), &against, claim.relation).map(Decision::Counts)
             }
-            DecidingNumber::Metric(Metric::Size(size), _) => {
-                let last = self.last()?;
-                Self::counts(claim.relation, (side, other), |side| count::size(last, size, side.strategy))
-            }
             DecidingNumber::Metric(metric, _) => {
                 let part = self.part(metric.parts())?;
-                Self::counts(claim.relation, (side, other), |side| count::per_call(part, metric, side))
+                Self::counts(claim.relation, (side, other), |side| count::number(part, metric, side))
             }
             DecidingNumber::Audit(audit) => {
                 let last = self.last()?;
@@ -193,7 +189,9 @@ impl<'r> MeasuredRun<'r> {
             let (mine, theirs) = (window(mine), window(theirs));
             if mine.is_none() || theirs.is_none() {
                 // Calls that write once have no window: it is 0, of which there is no ratio.
-                let time = |window: Option<_>| window.map_or(0.0, |times| count::p99_or_longest(&times));
+                // With too few calls for a percentile it is the longest.
+                let p99 = |times: Distribution| times.quantile(0.99).or(times.max());
+                let time = |window: Option<Distribution>| window.and_then(p99).unwrap_or(0) as f64;
                 return Ok(Decision::Counts(counted(time(mine), time(theirs) * times, relation)));
             }
         }
@@ -212,15 +210,5 @@ impl<'r> MeasuredRun<'r> {
             OtherSide::Side(side, times) => count(side)? * times,
         };
         Ok(Decision::Counts(counted(count(side)?, against, relation)))
-    }
-}
-
-impl Decision<'_> {
-    /// The log ratios of a member of the claims' family; `None` for a claim that needs no test.
-    pub(super) fn tested(&self) -> Option<Vec<Option<f64>>> {
-        match self {
-            Decision::Rounds(pair) => pair.tested(),
-            Decision::Counts(ClaimResult { .. }) => None,
-        }
     }
 }

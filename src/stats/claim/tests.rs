@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use crate::record::LatencyHistogram;
 use crate::results::{
-    AuditRecord, ClaimName, ClaimOutcome, ClaimRecord, Preset, Relation, RunRecord, Than, TimesRecord,
+    AuditRecord, ClaimName, ClaimOutcome, ClaimRecord, Preset, Reason, Relation, RunRecord, Than, TimesRecord,
 };
 use crate::stats::sample;
 

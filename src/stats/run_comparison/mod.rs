@@ -12,10 +12,11 @@ use crate::record::Metric;
 use crate::results::{NOISE, Part, Reason, RunRecord, Verdict};
 
 use super::estimate::ConfidenceInterval;
+use super::latency::arithmetic_mean;
 use super::shared_cache::SharedCache;
 use super::view::Role;
 use super::{CollectionGrowth, collection_growth, distinct, operations, outcome_totals, role, value};
-use numbers::{Asked, Judging, Number, Numbers};
+use numbers::{Asked, Judging, Numbers};
 
 /// The fewest means that can show a shared shift.
 const ENOUGH_MEANS: usize = 3;
@@ -132,10 +133,20 @@ pub struct StrategyChange {
 pub struct OperationChange {
     /// The operation; `None` for the mix.
     pub operation: Option<String>,
+    /// By metric, the mean first; without a quantile beyond which too few calls lie.
+    pub changes: Vec<(Metric, TimeChange)>,
+}
+
+impl OperationChange {
     /// The mean time.
-    pub mean: TimeChange,
-    /// The 99th percentile; `None` where too few calls lie beyond it.
-    pub p99: Option<TimeChange>,
+    pub fn mean(&self) -> TimeChange {
+        self.changes[0].1
+    }
+
+    /// The change by a metric.
+    pub fn by(&self, metric: Metric) -> Option<TimeChange> {
+        self.changes.iter().find(|(of, _)| *of == metric).map(|(_, change)| *change)
+    }
 }
 
 /// One number before and after.
@@ -259,10 +270,9 @@ struct Comparer<'r> {
 }
 
 /// The numbers of a row, before it is known how many there are in the family.
-struct RowNumbers {
+struct RowNumbers<'a> {
     operation: Option<usize>,
-    mean: Numbers,
-    p99: Numbers,
+    numbers: Vec<(Metric, Numbers<'a>)>,
 }
 
 impl Comparer<'_> {
@@ -271,25 +281,22 @@ impl Comparer<'_> {
         // As within a run, the mix is a family of its own.
         let family = |is_mix: bool| {
             let members = rows.iter().flatten().filter(|row| row.operation.is_none() == is_mix);
-            members.flat_map(|row| [&row.mean, &row.p99]).filter(|numbers| numbers.are_judged()).count()
+            members.flat_map(|row| &row.numbers).filter(|(_, numbers)| numbers.are_judged()).count()
         };
         let (mix, operations) = (family(true), family(false));
-        let change = |row: &RowNumbers, numbers: &Numbers| {
-            numbers.change(self.runs.tolerance, if row.operation.is_none() { mix } else { operations })
+        let of_row = |RowNumbers { operation, numbers }: &RowNumbers| {
+            let family = if operation.is_none() { mix } else { operations };
+            let shown = numbers.iter().filter(|(metric, numbers)| *metric == Metric::MEAN || numbers.have_rounds());
+            let change = |(metric, numbers): &(Metric, Numbers)| (*metric, numbers.change(self.runs.tolerance, family));
+            let operation = operation.map(|operation| self.mix.before[0].operations[operation].clone());
+            OperationChange { operation, changes: shown.map(change).collect() }
         };
-        let rows = rows.iter().map(|rows| {
-            let of_row = |row: &RowNumbers| OperationChange {
-                operation: row.operation.map(|operation| self.mix.before[0].operations[operation].clone()),
-                mean: change(row, &row.mean),
-                p99: row.p99.have_rounds().then(|| change(row, &row.p99)),
-            };
-            rows.iter().map(of_row).collect()
-        });
+        let rows = rows.iter().map(|rows| rows.iter().map(of_row).collect());
         self.runs.strategies.iter().zip(rows).map(|(name, rows)| self.strategy(name, rows)).collect()
     }
 
     /// Only operations that every run called.
-    fn row_numbers(&self, name: &str) -> Vec<RowNumbers> {
+    fn row_numbers<'a>(&'a self, name: &'a str) -> Vec<RowNumbers<'a>> {
         let is_called = |operation: &usize| {
             self.operations.all().all(|record| {
                 let strategy = position(record, name);
@@ -308,8 +315,8 @@ impl Comparer<'_> {
                 (true, false) => Judging::AsTheyAre,
             };
             let asked = Asked { strategy: name, operation, reference, judging, unit: self.runs.unit() };
-            let numbers = |number| Numbers::new(sides, number, asked);
-            RowNumbers { operation, mean: numbers(Number::Mean), p99: numbers(Number::P99) }
+            let numbers = Metric::compared().into_iter().map(|metric| (metric, Numbers::new(sides, metric, asked)));
+            RowNumbers { operation, numbers: numbers.collect() }
         };
         called.chain([None]).map(of_row).collect()
     }
@@ -317,10 +324,8 @@ impl Comparer<'_> {
     fn strategy(&self, name: &str, rows: Vec<OperationChange>) -> StrategyChange {
         let throughput = |sides: &Sides| {
             let rates = sides.map(|record| value(record, Metric::Throughput, position(record, name)?, None));
-            let [before, after] = rates.map(|rates| {
-                let rates: Option<Vec<f64>> = rates.into_iter().collect();
-                rates.map(|rates| rates.iter().sum::<f64>() / rates.len() as f64)
-            });
+            let [before, after] =
+                rates.map(|rates| arithmetic_mean(rates.into_iter().collect::<Option<Vec<f64>>>()?.into_iter()));
             before.zip(after)
         };
         let growth =
@@ -351,12 +356,11 @@ fn position(record: &RunRecord, name: &str) -> Option<usize> {
 }
 
 impl RunComparison {
-    /// Every judged number: strategy, row, whether it is the quantile, and its change.
-    pub fn judged(&self) -> impl Iterator<Item = (&StrategyChange, &OperationChange, bool, TimeChange)> {
+    /// Every judged number: strategy, row, metric, and its change.
+    pub fn judged(&self) -> impl Iterator<Item = (&StrategyChange, &OperationChange, Metric, TimeChange)> {
         let rows = self.strategies.iter().flat_map(|strategy| strategy.rows.iter().map(move |row| (strategy, row)));
         let metrics = rows.flat_map(|(strategy, row)| {
-            let p99 = row.p99.map(|p99| (strategy, row, true, p99));
-            [Some((strategy, row, false, row.mean)), p99].into_iter().flatten()
+            row.changes.iter().map(move |(metric, change)| (strategy, row, *metric, *change))
         });
         let is_judged = |verdict: Verdict| !matches!(verdict.reason(), Some(Reason::NotJudged | Reason::Reference));
         metrics.filter(move |(_, _, _, change)| is_judged(change.verdict))
@@ -378,7 +382,7 @@ impl RunComparison {
 fn shared_shift(strategies: &[StrategyChange]) -> Option<SharedShift> {
     let logs = |strategy: &StrategyChange| -> Vec<f64> {
         let operations = strategy.rows.iter().filter(|row| row.operation.is_some());
-        operations.filter_map(|row| Some(row.mean.ratio?.ln())).collect()
+        operations.filter_map(|row| Some(row.mean().ratio?.ln())).collect()
     };
     let moved = strategies.iter().filter(|strategy| !logs(strategy).is_empty()).count();
     let mut logs: Vec<f64> = strategies.iter().flat_map(logs).collect();

@@ -1,41 +1,21 @@
 //! One number of a strategy in the rounds of all runs, and what became of it.
 
-use crate::record::{Metric, TimeMetric};
+use crate::record::Metric;
 use crate::results::{CellRecord, Reason, RunRecord, Verdict};
 use crate::stats::compare::{ArmTimes, MINIMUM_ROUNDS};
 use crate::stats::estimate::{ConfidenceInterval, Estimate, log_ratios};
-use crate::stats::latency::geometric_mean;
-use crate::stats::series::{RoundSeries, SeriesKey};
+use crate::stats::latency::{arithmetic_mean, geometric_mean};
+use crate::stats::series::{RoundSeries, SeriesKey, repeat_band};
 use crate::stats::welch::Shift;
 use crate::stats::{cells, outcome_totals, selected};
 
 use super::{ComparedUnit, Sides, TimeChange, position};
-
-/// The quantile that is compared as well as the mean.
-const QUANTILE: f64 = 0.99;
 
 /// The chance (0 to 1) that an interval of a family misses its true ratio.
 const FAMILY_ERROR: f64 = 0.05;
 
 /// The fewest failures of an operation that are not put down to chance.
 const FEW_FAILURES: u64 = 10;
-
-/// What is compared of the times of a round.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Number {
-    Mean,
-    P99,
-}
-
-impl Number {
-    fn key(self, strategy: usize, operation: Option<usize>) -> SeriesKey {
-        let metric = match self {
-            Number::Mean => TimeMetric::Mean,
-            Number::P99 => TimeMetric::Quantile(QUANTILE),
-        };
-        SeriesKey::new(Metric::Time(metric), strategy, operation)
-    }
-}
 
 /// How a number is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +46,8 @@ pub(crate) struct Asked<'a> {
 type Values = [Vec<Vec<Option<f64>>>; 2];
 
 /// One number per round of all runs.
-pub(crate) struct Numbers {
+pub(crate) struct Numbers<'a> {
+    asked: Asked<'a>,
     values: Values,
     /// The values divided by those of the reference; `None` for the reference itself.
     relative: Option<Values>,
@@ -75,16 +56,14 @@ pub(crate) struct Numbers {
     obstacles: [Option<Reason>; 2],
     /// Why the reference says nothing about it.
     unusable: Option<Reason>,
-    judging: Judging,
-    unit: ComparedUnit,
 }
 
-impl Numbers {
+impl<'a> Numbers<'a> {
     /// From one part of the runs.
-    pub(crate) fn new(sides: &Sides, number: Number, asked: Asked) -> Numbers {
-        let Asked { strategy, operation, reference, judging, unit } = asked;
+    pub(crate) fn new(sides: &Sides, metric: Metric, asked: Asked<'a>) -> Numbers<'a> {
+        let Asked { strategy, operation, reference, .. } = asked;
         let of = |record: &RunRecord, name: &str| {
-            let key = |place| number.key(place, operation);
+            let key = |place| SeriesKey::new(metric, place, operation);
             position(record, name).map_or_else(Vec::new, |place| RoundSeries::of(record, key(place)).rounds)
         };
         let relative = |reference: &str| {
@@ -101,11 +80,13 @@ impl Numbers {
         Numbers {
             values: sides.map(|record| of(record, strategy)),
             relative: usable.map(relative),
-            noise: sides.all().map(|record| repeat_band(record, operation, number)).fold(0.0, f64::max),
+            noise: sides
+                .all()
+                .filter_map(|record| repeat_band(record, SeriesKey::new(metric, 0, operation)))
+                .fold(0.0, f64::max),
             obstacles: obstacles(sides, strategy, operation),
             unusable,
-            judging,
-            unit,
+            asked,
         }
     }
 
@@ -126,7 +107,7 @@ impl Numbers {
 
     /// The values that are judged.
     fn judged(&self) -> Option<&Values> {
-        match self.judging {
+        match self.asked.judging {
             Judging::AsTheyAre => Some(&self.values),
             Judging::Relative => self.relative.as_ref(),
             Judging::Reference | Judging::NotJudged => None,
@@ -136,12 +117,12 @@ impl Numbers {
     /// The change of the number, judged in a family of this many.
     pub(super) fn change(&self, tolerance: f64, family: usize) -> TimeChange {
         let is_comparable = self.obstacles == [None; 2];
-        let shift = |values: &Values| shift(values, self.unit).filter(|_| is_comparable);
+        let shift = |values: &Values| shift(values, self.asked.unit).filter(|_| is_comparable);
         let ratio = |values: &Values| Some(mean_shift(values)?.exp()).filter(|_| is_comparable);
         let judged = self.judged().filter(|_| self.have_rounds()).and_then(shift);
         let logs = judged.map(|shift| (shift, shift.interval(FAMILY_ERROR / family.max(1) as f64)));
         let obstacle = self.obstacles.into_iter().flatten().next();
-        let verdict = match (self.judging, obstacle, logs) {
+        let verdict = match (self.asked.judging, obstacle, logs) {
             (Judging::NotJudged, _, _) => Verdict::Inconclusive(Reason::NotJudged),
             (_, Some(reason), _) => Verdict::Inconclusive(reason),
             (Judging::Reference, None, _) => Verdict::Inconclusive(Reason::Reference),
@@ -170,8 +151,8 @@ fn run_means(runs: &[Vec<Option<f64>>]) -> Vec<f64> {
 
 /// How far the logarithms after are from those before, each run counting alike.
 fn mean_shift([before, after]: &Values) -> Option<f64> {
-    let mean = |runs: Vec<f64>| (!runs.is_empty()).then(|| runs.iter().sum::<f64>() / runs.len() as f64);
-    Some(mean(run_means(after))? - mean(run_means(before))?)
+    let mean = |runs| arithmetic_mean(run_means(runs).into_iter());
+    Some(mean(after)? - mean(before)?)
 }
 
 /// The same with its uncertainty; `None` where nothing is known of that.
@@ -199,13 +180,6 @@ fn verdict(interval: ConfidenceInterval, mean: f64, tolerance: f64, noise: f64) 
     } else {
         Verdict::Faster
     }
-}
-
-/// How far the repeat of a run shows that noise alone moves this number; 0 without a repeat.
-fn repeat_band(record: &RunRecord, operation: Option<usize>, number: Number) -> f64 {
-    let repeat = record.strategies.iter().position(|strategy| strategy.is_repeat);
-    let alone = |place| RoundSeries::alone(record, number.key(place, operation)).rounds;
-    repeat.and_then(|place| Estimate::of(&log_ratios(&alone(place), &alone(0)))?.band()).unwrap_or(0.0)
 }
 
 /// The first reason on each side for which the times of a strategy cannot be compared.

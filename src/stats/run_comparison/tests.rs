@@ -77,7 +77,7 @@ fn a_run_is_the_same_as_itself() {
         let interval = change.interval.unwrap();
         assert!((interval.low * interval.high - 1.0).abs() < 1e-12 && interval.low < 1.0);
     }
-    let reference = row(&found, 0, Some("count")).mean;
+    let reference = row(&found, 0, Some("count")).mean();
     assert_eq!((reference.relative, reference.verdict), (None, Verdict::Inconclusive(Reason::Reference)));
     assert_eq!((found.relative_to.as_deref(), found.unit), (Some("embedded"), ComparedUnit::Rounds));
     assert_eq!(in_turns(&run, &run).judged().count(), 8, "both strategies as they are");
@@ -92,7 +92,7 @@ fn the_interval_is_simultaneous_for_the_family() {
     let before = with_means(still.clone(), 1, 0, &logs);
     let after = with_means(still.clone(), 1, 0, &logs.map(|log| log + 0.3));
     let found = compared(&before, &after);
-    let change = row(&found, 1, Some("add_comment")).mean;
+    let change = row(&found, 1, Some("add_comment")).mean();
     let interval = change.interval.unwrap();
     assert!((change.relative.unwrap().ln() - 0.3).abs() < 1e-9);
     assert!((interval.low.ln() - (0.3 - 2.87044 * 0.010_801_2)).abs() < 1e-5, "{}", interval.low.ln());
@@ -100,15 +100,15 @@ fn the_interval_is_simultaneous_for_the_family() {
     assert_eq!(change.verdict, Verdict::Slower);
     assert!(found.has_regression());
     // In the other direction it is faster by as much.
-    let back = row(&compared(&after, &before), 1, Some("add_comment")).mean;
+    let back = row(&compared(&after, &before), 1, Some("add_comment")).mean();
     assert_eq!(back.verdict, Verdict::Faster);
     assert!((back.interval.unwrap().low * interval.high - 1.0).abs() < 1e-12);
     // In turns, every round is longer by exactly as much.
-    let paired = row(&in_turns(&before, &after), 1, Some("add_comment")).mean.interval.unwrap();
+    let paired = row(&in_turns(&before, &after), 1, Some("add_comment")).mean().interval.unwrap();
     assert!((paired.low.ln() - 0.3).abs() < 1e-9 && (paired.high.ln() - 0.3).abs() < 1e-9);
     // A change of the whole machine is no change of the strategy.
     let busy = with_means(with_means(sample::run(6), 0, 0, &[0.2; 6]), 1, 0, &logs.map(|log| log + 0.5));
-    assert!((row(&compared(&before, &busy), 1, Some("add_comment")).mean.relative.unwrap().ln() - 0.3).abs() < 1e-9);
+    assert!((row(&compared(&before, &busy), 1, Some("add_comment")).mean().relative.unwrap().ln() - 0.3).abs() < 1e-9);
 }
 
 #[test]
@@ -119,18 +119,18 @@ fn several_runs_are_compared_over_runs() {
     let runs = [0.0, 0.02, 0.3, 0.32, 0.34].map(run);
     let runs: Vec<&RunRecord> = runs.iter().collect();
     let found = sides(&runs[..2], &runs[2..]);
-    let change = row(&found, 1, Some("add_comment")).mean;
+    let change = row(&found, 1, Some("add_comment")).mean();
     assert_eq!((found.unit, change.verdict), (ComparedUnit::Runs, Verdict::Slower));
     assert!((change.relative.unwrap().ln() - 0.31).abs() < 1e-9, "{change:?}");
     assert!((change.interval.unwrap().low.ln() - (0.31 - 4.85670 * 0.016_666_7)).abs() < 1e-4, "{change:?}");
-    let single = row(&sides(&runs[..2], &runs[2..3]), 1, Some("add_comment")).mean;
+    let single = row(&sides(&runs[..2], &runs[2..3]), 1, Some("add_comment")).mean();
     assert!(single.interval.is_some(), "the spread of the other side is used");
 }
 
 #[test]
 fn the_repeat_of_either_run_shows_the_noise() {
     let (quiet, slow) = (sample::run(8), slowed(sample::run(8), &[1], 1.5));
-    assert_eq!(row(&compared(&quiet, &slow), 1, None).mean.verdict, Verdict::Slower);
+    assert_eq!(row(&compared(&quiet, &slow), 1, None).mean().verdict, Verdict::Slower);
     // The unsafe strategy as a repeat that takes half as long as the baseline.
     let as_repeat = |run: &RunRecord, factor: f64| {
         let mut run = slowed(run.clone(), &[2], factor);
@@ -140,7 +140,8 @@ fn the_repeat_of_either_run_shows_the_noise() {
         }
         slowed(run, &[2], factor)
     };
-    let found = |before: &RunRecord| row(&compared(before, &as_repeat(&slow, 1.0)), 1, Some("read_post")).mean.verdict;
+    let found =
+        |before: &RunRecord| row(&compared(before, &as_repeat(&slow, 1.0)), 1, Some("read_post")).mean().verdict;
     assert_eq!(found(&as_repeat(&quiet, 1.0)), Verdict::Slower);
     assert_eq!(found(&as_repeat(&quiet, 0.5)), Verdict::Inconclusive(Reason::Open));
 }
@@ -148,10 +149,10 @@ fn the_repeat_of_either_run_shows_the_noise() {
 #[test]
 fn unsafe_strategies_and_short_runs_are_not_judged() {
     let found = compared(&sample::run(8), &slowed(sample::run(8), &[2], 3.0));
-    assert_eq!(row(&found, 2, None).mean.verdict, Verdict::Inconclusive(Reason::NotJudged));
+    assert_eq!(row(&found, 2, None).mean().verdict, Verdict::Inconclusive(Reason::NotJudged));
     assert!(!found.has_regression());
     let short = compared(&sample::run(5), &slowed(sample::run(8), &[1], 3.0));
-    let change = row(&short, 1, None).mean;
+    let change = row(&short, 1, None).mean();
     assert_eq!((change.interval, change.verdict), (None, Verdict::Inconclusive(Reason::TooFewRounds(5))));
     assert!(change.is_open());
     assert!((change.ratio.unwrap() - 3.0).abs() < 0.1);
@@ -166,20 +167,20 @@ fn a_shared_shift_cancels_relative_to_the_reference() {
     for ratio in [shared_shift.typical, shared_shift.range.low, shared_shift.range.high] {
         assert!((ratio - 1.25).abs() < 1e-6, "{shared_shift:?}");
     }
-    let change = row(&found, 1, Some("read_post")).mean;
+    let change = row(&found, 1, Some("read_post")).mean();
     assert!((change.relative.unwrap() - 1.0).abs() < 1e-6 && !found.has_regression());
     let paired = in_turns(&sample::run(8), &all);
     assert!(paired.has_regression() && paired.shared_shift.is_none(), "the other server is slower");
     let one = compared(&sample::run(8), &slowed(sample::run(8), &[1], 1.25));
     assert_eq!(one.shared_shift, None);
-    assert!((row(&one, 1, Some("read_post")).mean.relative.unwrap() - 1.25).abs() < 1e-6);
+    assert!((row(&one, 1, Some("read_post")).mean().relative.unwrap() - 1.25).abs() < 1e-6);
     assert_eq!(compared(&sample::run(8), &slowed(sample::run(8), &[0, 1, 2], 1.01)).shared_shift, None);
 }
 
 #[test]
 fn incomparable_times_are_regressions_where_they_are_new() {
     let verdict = |before: &RunRecord, after: &RunRecord| {
-        let change = row(&compared(before, after), 1, Some("read_post")).mean;
+        let change = row(&compared(before, after), 1, Some("read_post")).mean();
         (change.obstacles.map(|reason| reason == Some(Reason::NoSuccess { strategy: 1 })), change.is_regression())
     };
     let well = sample::run(8);
@@ -197,12 +198,12 @@ fn incomparable_times_are_regressions_where_they_are_new() {
         operation.outcomes[0].outcome = CallOutcome::Failed;
     }
     let found = compared(&well, &failing);
-    let other = row(&found, 1, None).mean;
+    let other = row(&found, 1, None).mean();
     assert!(
         other.relative.is_none() && matches!(other.verdict.reason(), Some(Reason::Failures { strategy: 0, .. })),
         "there is nothing to compare it with: {other:?}"
     );
-    let change = row(&found, 0, None).mean;
+    let change = row(&found, 0, None).mean();
     assert!(matches!(change.obstacles, [None, Some(Reason::Failures { strategy: 0, .. })]), "{change:?}");
     assert!(change.is_regression());
     assert_eq!((change.ratio, change.interval), (None, None));
@@ -227,10 +228,13 @@ fn quantiles_are_compared_with_enough_calls() {
     };
     let found = compared(&with_tail(9_000_000), &with_tail(12_000_000));
     let row = row(&found, 1, Some("add_comment"));
-    let p99 = row.p99.unwrap();
-    assert_eq!((row.mean.verdict, p99.verdict), (Verdict::Same { within: 0.05_f64.ln_1p().exp_m1() }, Verdict::Slower));
+    let p99 = row.by(Metric::P99).unwrap();
+    assert_eq!(
+        (row.mean().verdict, p99.verdict),
+        (Verdict::Same { within: 0.05_f64.ln_1p().exp_m1() }, Verdict::Slower)
+    );
     assert!((p99.relative.unwrap() - 12.0 / 9.0).abs() < 2e-3, "{p99:?}");
-    assert_eq!(found.strategies[2].rows[0].p99, None);
+    assert_eq!(found.strategies[2].rows[0].by(Metric::P99), None);
 }
 
 #[test]
@@ -270,7 +274,7 @@ fn operations_are_compared_by_their_own_costs() {
     }
     let found = compared(&before, &after);
     assert_eq!(found.parts, ComparedParts { mix: Part::Rate, operations: Part::Own });
-    let ratio = |operation| row(&found, 0, operation).mean.ratio.unwrap();
+    let ratio = |operation| row(&found, 0, operation).mean().ratio.unwrap();
     assert!((ratio(Some("read_post")) - 2.0).abs() < 1e-9 && ratio(None) == 1.0);
     assert!(found.strategies[0].throughput.is_some() && found.strategies[1].collections.len() == 2);
 }

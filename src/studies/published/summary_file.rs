@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Metric, OPLOG_BYTES, Part};
+use crate::record::{Metric, Part, SizeMetric};
 use crate::report::document::format::plain;
 use crate::report::run::decision::Judged;
 use crate::report::run::facts::verification;
@@ -14,9 +14,6 @@ use crate::results::{
     PublishedRecord, PublishedScenario, PublishedServer, PublishedStrategy, PublishedVerification, RunRecord,
 };
 use crate::stats::{self, CollectionGrowth, MixEstimate, Prediction};
-
-/// The counter of the server's CPU time.
-const CPU_TIME: &str = "cpu_us";
 
 /// Computes what a run is published with. `scenario` is what its text says, `machine` the owner's name for the machine.
 pub fn published(record: &RunRecord, scenario: PublishedScenario, machine: &str) -> PublishedRecord {
@@ -72,31 +69,29 @@ impl Published<'_> {
     fn strategies(&self) -> Vec<PublishedStrategy> {
         let entry = |(place, _): (usize, _)| {
             let entry = &self.record.strategies[place];
-            let of = |metric: &PublishedMetric| Some((*metric, self.metric(*metric, place)?));
+            let of = |metric: PublishedMetric| Some((metric, self.metric(metric, place)?));
             PublishedStrategy {
                 name: plain(&entry.name),
                 about: plain(&entry.about),
                 is_unsafe: entry.is_unsafe,
                 is_predicted: self.prediction.as_ref().map(|one| one.holds(place, one.best)),
-                metrics: PublishedMetric::ALL.iter().filter_map(of).collect(),
+                metrics: PublishedMetric::all().filter_map(of).collect(),
             }
         };
         self.parts.main().without_repeat().map(entry).collect()
     }
 
     fn metric(&self, metric: PublishedMetric, strategy: usize) -> Option<MetricRecord> {
-        let compared = |part, metric| self.compared(part, metric, strategy);
-        let value = match metric {
-            PublishedMetric::ResponseMean => return compared(Part::Rate, Metric::MEAN),
-            PublishedMetric::ResponseP99 => return compared(Part::Rate, Metric::P99),
-            PublishedMetric::CallsPerSecond => return compared(Part::Saturation, Metric::Throughput),
-            PublishedMetric::OwnTime => {
-                self.parts.record(Part::Own).and_then(|own| MixEstimate::new(own).mean(strategy))
+        let (part, measured) = (metric.column().part, metric.metric());
+        let value = match measured {
+            Metric::Counter(counter) => self.cost(counter.name, strategy),
+            Metric::Size(SizeMetric::Collections) => self.files(strategy, |one| one.storage.after),
+            Metric::Size(SizeMetric::Indexes) => self.files(strategy, |one| one.indexes.after),
+            Metric::MEAN if part == Part::Own => {
+                self.parts.record(part).and_then(|own| MixEstimate::new(own).mean(strategy))
             }
-            PublishedMetric::CpuTime => self.cost(CPU_TIME, strategy),
-            PublishedMetric::OplogBytes => self.cost(OPLOG_BYTES, strategy),
-            PublishedMetric::StoredBytes => self.files(strategy, |one| one.storage.after),
-            PublishedMetric::IndexBytes => self.files(strategy, |one| one.indexes.after),
+            _ if metric.is_tested() => return self.compared(part, measured, strategy),
+            _ => self.parts.record(part).and_then(|run| stats::value(run, measured, strategy, None)),
         };
         let value = value.filter(|value| value.is_finite())?;
         Some(MetricRecord { value, standing: None, ratio: None, interval: None })
@@ -111,7 +106,7 @@ impl Published<'_> {
         let is_judged = run.no_verdict.is_none() && !run.strategies[strategy].is_unsafe;
         let Some(ranking) = question.ranking().filter(|_| is_judged) else { return Some(none) };
         let winner = self.judged.as_ref().and_then(|judged| judged.answer.winner());
-        let ratio = question.compared.pair(strategy, ranking.best).and_then(|one| one.ratio);
+        let ratio = question.pair(strategy, ranking.best).and_then(|one| one.ratio);
         Some(MetricRecord {
             standing: Some(ranking.standing(strategy, winner)),
             ratio: ratio.map(|ratio| ratio.mean),

@@ -2,27 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::Metric;
+use crate::record::{METRICS, Metric};
 use crate::results::{Part, RunRecord};
 use crate::stats::estimate::log_ratios;
 use crate::stats::flip::equal_at;
 use crate::stats::series::{RoundSeries, SeriesKey};
 use crate::stats::{
-    CollectionGrowth, Limits, OwnCost, Role, cells, collection_growth, geometric_mean, outcome_totals, own_cost, role,
+    CollectionGrowth, Limits, OwnCost, cells, collection_growth, geometric_mean, judged, outcome_totals, own_cost,
 };
 
 use super::crossover::{Curve, CurveSample};
 use super::record::{SweepRecord, condition_number};
 
-/// What is compared over the points.
+/// What is compared over the points: a metric of an operation by itself, or of the mix. Calls per second are compared as the time
+/// per call of a client: clients divided by calls per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SweptQuantity {
-    /// The mean time of an operation by itself. Has the operation's position.
-    Own(usize),
-    /// The mean response time of the mix at the common rate.
-    Rate,
-    /// The time per call of the mix at saturation: clients divided by calls per second.
-    Saturation,
+pub struct SweptQuantity {
+    /// The part that measures it.
+    pub part: Part,
+    /// The operation's position; `None` for the mix.
+    pub operation: Option<usize>,
+    /// The place of its metric in [`METRICS`].
+    row: usize,
 }
 
 /// A sweep with the runs of its points, ready to be compared.
@@ -74,10 +75,7 @@ impl<'s> Swept<'s> {
     pub fn of(record: &'s SweepRecord, runs: &'s [RunRecord]) -> Swept<'s> {
         let points: Vec<SweptRun> = runs.iter().map(|run| SweptRun { parts: run.all_parts() }).collect();
         let quantities = SweptQuantity::all(&points);
-        let judged = |run: &RunRecord| {
-            (0..run.strategies.len()).filter(|place| matches!(role(run, *place), Role::Judged)).collect()
-        };
-        let strategies = runs.first().map_or_else(Vec::new, judged);
+        let strategies = runs.first().map_or_else(Vec::new, |run| judged(run).collect());
         let limits = runs.first().map_or_else(Limits::default, |run| Limits::of(&run.settings));
         Swept { record, runs, points, quantities, strategies, limits }
     }
@@ -111,7 +109,7 @@ impl<'s> Swept<'s> {
     /// What the point with the least added latency predicts of a pair at the one with the most: every round trip takes that
     /// much longer. `None` unless both were measured, and at saturation, where other calls use the time.
     pub fn network_prediction(&self, pair: &SweptPair) -> Option<NetworkPrediction> {
-        if pair.quantity == SweptQuantity::Saturation {
+        if pair.quantity.metric() != Metric::MEAN {
             return None;
         }
         let points = self.points_under(&pair.under);
@@ -152,22 +150,18 @@ pub struct SweptRun {
 impl SweptRun {
     /// The times of a strategy per round, in nanoseconds; nothing where they were not measured.
     pub fn times(&self, quantity: SweptQuantity, strategy: usize) -> Vec<Option<f64>> {
-        let Some(part) = self.parts.get(&quantity.part()) else { return Vec::new() };
-        let of = |metric, operation| RoundSeries::of(part, SeriesKey::new(metric, strategy, operation)).rounds;
-        match quantity {
-            SweptQuantity::Own(operation) => of(Metric::MEAN, Some(operation)),
-            SweptQuantity::Rate => of(Metric::MEAN, None),
-            SweptQuantity::Saturation => {
-                let time = |rate: f64| part.settings.clients as f64 / rate * 1e9;
-                of(Metric::Throughput, None).into_iter().map(|rate| rate.map(time)).collect()
-            }
+        let Some(part) = self.parts.get(&quantity.part) else { return Vec::new() };
+        let numbers = RoundSeries::of(part, SeriesKey::new(quantity.metric(), strategy, quantity.operation)).rounds;
+        if quantity.metric() != Metric::Throughput {
+            return numbers;
         }
+        let time = |rate: f64| part.settings.clients as f64 / rate * 1e9;
+        numbers.into_iter().map(|rate| rate.map(time)).collect()
     }
 
     /// What an operation costs a strategy by itself; `None` for the mix.
     pub fn own_cost(&self, quantity: SweptQuantity, strategy: usize) -> Option<OwnCost> {
-        let SweptQuantity::Own(operation) = quantity else { return None };
-        own_cost(self.parts.get(&Part::Own)?, strategy, operation)
+        own_cost(self.parts.get(&Part::Own)?, strategy, quantity.operation?)
     }
 
     /// The collections of a strategy, as the last part left them.
@@ -177,17 +171,16 @@ impl SweptRun {
 
     /// The round trips per call of a strategy.
     fn round_trips(&self, quantity: SweptQuantity, strategy: usize) -> Option<f64> {
-        let part = self.parts.get(&quantity.part())?;
-        let is_meant = |place: usize| !matches!(quantity, SweptQuantity::Own(operation) if operation != place);
+        let part = self.parts.get(&quantity.part)?;
+        let is_meant = |place: usize| quantity.operation.is_none_or(|operation| operation == place);
         let operations = cells(part, strategy).flat_map(|cell| cell.operations.iter().enumerate());
         outcome_totals(operations.filter(|(place, _)| is_meant(*place)).map(|(_, one)| one)).round_trips_per_call()
     }
 
     /// Whether an operation is the same program in two strategies, so that a difference is noise.
     pub fn is_identical(&self, quantity: SweptQuantity, one: usize, other: usize) -> bool {
-        let SweptQuantity::Own(operation) = quantity else { return false };
-        let Some(own) = self.parts.get(&Part::Own) else { return false };
-        own.is_identical(one, other, operation)
+        let own = self.parts.get(&Part::Own).zip(quantity.operation);
+        own.is_some_and(|(own, operation)| own.is_identical(one, other, operation))
     }
 }
 
@@ -195,23 +188,21 @@ impl SweptQuantity {
     /// All quantities that some points have, operations first.
     pub fn all(points: &[SweptRun]) -> Vec<SweptQuantity> {
         let operations = points.iter().flat_map(|point| point.parts.values()).map(|part| part.operations.len());
-        let own = (0..operations.max().unwrap_or(0)).map(SweptQuantity::Own);
+        let own: Vec<Option<usize>> = (0..operations.max().unwrap_or(0)).map(Some).collect();
+        let quantities = Part::ALL.into_iter().flat_map(|part| {
+            let operations: &[Option<usize>] = if part == Part::Own { &own } else { &[None] };
+            let rows = METRICS.iter().enumerate().filter(move |(_, metric)| metric.swept.contains(&part));
+            rows.flat_map(move |(row, _)| {
+                operations.iter().map(move |&operation| SweptQuantity { part, operation, row })
+            })
+        });
         let is_measured =
             |quantity: &SweptQuantity| points.iter().any(|point| point.times(*quantity, 0).iter().any(Option::is_some));
-        own.chain([SweptQuantity::Rate, SweptQuantity::Saturation]).filter(is_measured).collect()
+        quantities.filter(is_measured).collect()
     }
 
-    /// Whether it is about the mix, not about an operation by itself.
-    pub fn is_mix(self) -> bool {
-        !matches!(self, SweptQuantity::Own(_))
-    }
-
-    /// The part that measures it.
-    pub fn part(self) -> Part {
-        match self {
-            SweptQuantity::Own(_) => Part::Own,
-            SweptQuantity::Rate => Part::Rate,
-            SweptQuantity::Saturation => Part::Saturation,
-        }
+    /// What is measured.
+    pub fn metric(self) -> Metric {
+        METRICS[self.row].metric
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use docshape::results::{self, Part};
+use docshape::stats::{RoundSeries, SeriesKey};
 use docshape::studies::sweep::record::SweepRecord;
 use nix::sys::signal::Signal;
 
@@ -72,7 +73,8 @@ fn a_sweep_over_two_conditions_has_a_grid_and_a_delay() {
         let shares: f64 = own.mix.weights.iter().map(|(_, weight)| weight).sum();
         let buy = own.mix.weights.iter().find(|(name, _)| name == "buy").map_or(0.0, |(_, weight)| weight / shares);
         assert!((buy - if point.values[1] == "0%" { 0.0 } else { 0.5 }).abs() < 1e-9, "{point:?}: {buy}");
-        let times = docshape::stats::means(&own, 0, 0);
+        let key = SeriesKey::new(docshape::record::Metric::MEAN, 0, Some(0));
+        let times = RoundSeries::alone(&own, key).rounds;
         let is_late = times.iter().flatten().all(|time| *time > 20e6);
         assert_eq!(is_late, point.values[0] == "20ms", "{point:?}: {times:?}");
     }

@@ -1,13 +1,11 @@
 //! Latency by percentile, a chart per operation. As in HdrHistogram plots, every further nine has the same width.
 
+use crate::record::MetricRow;
 use crate::report::document::chart::{
     COLUMNS, Gallery, Layout, Series, axis::Axis, gallery, lines::Line, lines::Lines,
 };
 use crate::report::document::format::{capitalised, counted, short, time};
 use crate::report::run::{Evaluation, Measured, OperationResults};
-
-/// The percentiles with a label and a marker: share and label.
-const NAMED: [(f64, &str); 5] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p999"), (0.9999, "p9999")];
 
 /// Points of a line per further nine.
 const POINTS: u32 = 10;
@@ -26,11 +24,11 @@ fn nines(share: f64) -> f64 {
 fn chart<'c>(run: &Evaluation, series: &'c [Series], place: usize, row: &OperationResults) -> Option<Lines<'c>> {
     let cells = || series.iter().zip(&row.cells);
     let known = |share: &f64| cells().any(|(_, cell)| cell.quantile(*share).is_some());
-    let last = NAMED.iter().map(|(share, _)| *share).rfind(known)?;
+    let last = MetricRow::quantiles().map(|(_, share)| share).filter(known).last()?;
     let width = nines(last) + 0.12;
     let lines = cells().map(|(series, cell)| line(run, series, row, cell, width)).collect();
-    let ticks = NAMED.iter().filter(|(share, _)| *share <= last);
-    let ticks = ticks.map(|(share, name)| (nines(*share), (*name).to_owned()));
+    let ticks = MetricRow::quantiles().filter(|(_, share)| *share <= last);
+    let ticks = ticks.map(|(metric, share)| (nines(share), metric.name.to_owned()));
     let calls: u64 = row.cells.iter().map(|cell| cell.distribution.calls()).sum();
     Some(Lines {
         id: format!("percentiles-{place}"),
@@ -49,9 +47,9 @@ fn line<'c>(run: &Evaluation, series: &'c Series, row: &OperationResults, cell: 
     // Without the fastest fifth of the calls, which would take half of the height.
     let steps = (1..=4 * POINTS).map(|step| 1.0 - 10_f64.powf(-f64::from(step) / f64::from(POINTS)));
     let steps = steps.filter(|share| nines(*share) <= width);
-    let named = NAMED.iter().filter_map(|(share, name)| {
+    let named = MetricRow::quantiles().filter_map(|(metric, share)| {
         // The numbers of the table, not those of the line: these are of the calls of all rounds together.
-        let (place, value) = (nines(*share), cell.quantile(*share)?);
+        let (place, value, name) = (nines(share), cell.quantile(share)?, metric.name);
         let words = format!("{}, {}: {name} of the {} times is {}", series.name, row.name, run.times(), time(value));
         Some((place, value, words))
     });

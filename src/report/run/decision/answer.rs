@@ -76,8 +76,8 @@ impl<'r> Judged<'r> {
         BeatenRecord {
             strategy: self.name(one.strategy).to_owned(),
             metric: match one.quantity {
-                Quantity::Time => PublishedMetric::ResponseMean,
-                Quantity::Throughput => PublishedMetric::CallsPerSecond,
+                Quantity::Time => PublishedMetric::RESPONSE_MEAN,
+                Quantity::Throughput => PublishedMetric::CALLS_PER_SECOND,
             },
             ratio: one.ratio.mean,
             interval: one.ratio.interval.map(|interval| [interval.low, interval.high]),
@@ -185,7 +185,7 @@ fn rounds_ahead(question: &ArmComparison, best: usize, other: usize) -> (usize, 
     let arms = question.arms();
     let pairs = arms[best].series.rounds.iter().zip(&arms[other].series.rounds);
     let pairs: Vec<(f64, f64)> = pairs.filter_map(|(best, other)| best.zip(*other)).collect();
-    let is_ahead = |(best, other): &&(f64, f64)| match question.compared.question.quantity {
+    let is_ahead = |(best, other): &&(f64, f64)| match Quantity::of(question.metric) {
         Quantity::Time => best < other,
         Quantity::Throughput => best > other,
     };

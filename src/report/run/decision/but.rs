@@ -1,6 +1,6 @@
 //! What the answer costs: the operations and questions in which another strategy is better, and what the choice needs more of.
 
-use crate::record::{Metric, Part};
+use crate::record::{Metric, Part, TimeMetric};
 use crate::report::document::format::{bytes, counted, marked, percent, time};
 use crate::results::RunRecord;
 use crate::stats::{self, CollectionGrowth, Comparison, Quantity, Verdict};
@@ -51,8 +51,7 @@ fn operations(judged: &Judged) -> Vec<String> {
     };
     let lost = own.comparisons().filter_map(|question| {
         let row = own.rows.iter().find(|row| row.operation == question.operation)?;
-        let pairs =
-            candidates.iter().flat_map(|one| others.iter().filter_map(|other| question.compared.pair(*one, *other)));
+        let pairs = candidates.iter().flat_map(|one| others.iter().filter_map(|other| question.pair(*one, *other)));
         let slower = pairs.filter(|one| one.verdict == Verdict::Slower);
         let most = slower.max_by(|a, b| size(a).total_cmp(&size(b)))?;
         Some((question.operation?, &row.name, row.share.unwrap_or(0.0), most))
@@ -99,7 +98,7 @@ fn other_questions(judged: &Judged) -> Vec<String> {
         let (ahead, ratio) = (judged.marked(ranking.best), is_factor(lost.ratio?.mean, ranking.quantity));
         let load = &run.load;
         Some(match question.metric {
-            Metric::P99 => format!("the p99 of {ahead} at {load} {ratio}"),
+            Metric::Time(time @ TimeMetric::Quantile(_)) => format!("the {time} of {ahead} at {load} {ratio}"),
             _ => format!("with {load} {ahead} {ratio}"),
         })
     });

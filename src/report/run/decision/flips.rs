@@ -55,7 +55,7 @@ fn networks(judged: &Judged) -> Vec<String> {
     let (answer, best) = (&judged.answer, judged.answer.best());
     let Some(mix) = judged.parts.record(answer.decided.part) else { return Vec::new() };
     let trips = |strategy: usize| {
-        let calls = stats::cells(mix, strategy).flat_map(|cell| &cell.operations);
+        let calls = stats::all_operations(mix, strategy);
         stats::outcome_totals(calls).round_trips_per_call()
     };
     let flip = |other: usize| {

@@ -149,7 +149,7 @@ pub fn switch(first: &str, then: &str, range: &str) -> String {
 /// Why a verdict is no difference. `name` has the names of strategies by their position in the run.
 pub fn undecided<'n>(verdict: Verdict, name: &dyn Fn(usize) -> Option<&'n str>) -> String {
     match verdict {
-        Verdict::Faster | Verdict::Slower => verdict.id().to_owned(),
+        Verdict::Faster | Verdict::Slower => verdict.id(),
         Verdict::Same { within } => format!("the difference is below {}", percent(within)),
         Verdict::NoDifference { within_noise: true, .. } => "within noise".to_owned(),
         Verdict::NoDifference { mde, .. } if mde.is_finite() => no_difference(mde),

@@ -1,7 +1,7 @@
 //! The claims of the scenario and their results.
 
 use crate::record::{Metric, Unit};
-use crate::report::document::format::{bytes, counted, interval, percent, plain, three, time};
+use crate::report::document::format::{counted, interval, percent, plain, three};
 use crate::report::document::{Cell, Column, Forms, Link, Measure, Row, Section, Table, Tone};
 use crate::report::run::{OperationResults, PartEvaluations, decision::phrase};
 use crate::results::{
@@ -268,14 +268,9 @@ fn value(claim: &ClaimRecord, value: f64) -> String {
     if claim.metric.is_empty() && claim.audit.is_none() {
         return percent(value);
     }
-    match claim.known_metric() {
-        Some(Metric::Time(_) | Metric::Max | Metric::InconsistencyP99) => time(value),
-        Some(Metric::Size(_)) => bytes(value),
-        Some(Metric::Counter(counter)) => counter.unit.text(value),
-        Some(Metric::Throughput | Metric::Failed | Metric::RoundTrips | Metric::Retries) | None => {
-            Unit::Count.text(value)
-        }
-    }
+    // The label says what there is so many of per second.
+    let unit = claim.known_metric().map(Metric::unit).filter(|unit| *unit != Unit::PerSecond);
+    unit.unwrap_or(Unit::Count).text(value)
 }
 
 fn found<'n>(claim: &ClaimRecord, result: &ClaimResult, name: &dyn Fn(usize) -> Option<&'n str>) -> String {

@@ -78,7 +78,7 @@ fn table(run: &Evaluation) -> Table {
             "The reported difference, `faster` or `slower`; `null` for none.",
             |one| {
                 let word = one.run.difference(one.measured).map(Verdict::id);
-                Cell::text(word.unwrap_or("none")).with_value(word)
+                Cell::text(word.as_deref().unwrap_or("none")).with_value(word)
             },
         ),
         Measure::word(
@@ -88,7 +88,7 @@ fn table(run: &Evaluation) -> Table {
             |one| {
                 let verdict = one.measured.comparison.as_ref().filter(|_| one.run.difference(one.measured).is_none());
                 let verdict = verdict.map(|one| one.verdict);
-                Cell::value(verdict.map(|one| if one.is_difference() { "no_verdicts" } else { one.id() }))
+                Cell::value(verdict.map(|one| if one.is_difference() { "no_verdicts".to_owned() } else { one.id() }))
             },
         ),
     ];

@@ -95,7 +95,7 @@ impl Entry<'_> {
             }
             (Some(mean), Some((best, least))) => {
                 // The ratio that is tested.
-                let tested = self.question.and_then(|question| question.compared.pair(self.place, best)?.ratio);
+                let tested = self.question.and_then(|question| question.pair(self.place, best)?.ratio);
                 let ratio = tested.map_or(mean / least, |ratio| ratio.mean);
                 let (tone, ratio) = (self.tone(self.place, best, ratio), three(ratio));
                 let is_shown = matches!(tone, Tone::Heat(_));
@@ -126,7 +126,7 @@ impl Entry<'_> {
         if own == best {
             return Tone::Hatched;
         }
-        match question.compared.pair(own, best).map(|one| one.verdict) {
+        match question.pair(own, best).map(|one| one.verdict) {
             Some(Verdict::Slower) => Tone::Heat(LEVELS.iter().filter(|level| ratio >= **level).count()),
             Some(Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Faster) => Tone::Faint,
             Some(Verdict::Inconclusive(Reason::Unstable { .. } | Reason::NotJudged)) => Tone::Faint,

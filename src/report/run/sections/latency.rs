@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::record::{MetricRow, Shown};
 use crate::report::document::format::{NOTHING, capitalised, enumerated, interval, three, time};
-use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, Tone};
+use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, Tone};
 use crate::report::run::{Evaluation, OperationResults, charts, histogram};
 use crate::stats::Verdict;
 
@@ -37,7 +38,7 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Section {
 }
 
 fn table(run: &Evaluation) -> Table {
-    let metrics = [
+    let means = [
         Measure::number("mean_ns", "mean", "The mean time: the geometric mean over rounds.", time, |one: &Entry| {
             one.measured.mean
         }),
@@ -48,17 +49,18 @@ fn table(run: &Evaluation) -> Table {
             Cell::text(bounds.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high)))
         })
         .only(Forms::TERMINAL.and(Forms::HTML)),
-        Measure::number("p50_ns", "p50", "The median.", time, |one: &Entry| one.measured.quantile(0.5))
-            .only(Forms::DETAILED),
-        Measure::number("p90_ns", "p90", "The 90th percentile.", time, |one: &Entry| one.measured.quantile(0.9))
-            .only(Forms::DETAILED),
-        Measure::number("p99_ns", "p99", "The 99th percentile.", time, |one: &Entry| one.measured.quantile(0.99)),
-        Measure::number("p999_ns", "p999", "The 99.9th percentile.", time, |one: &Entry| one.measured.quantile(0.999))
-            .only(Forms::DETAILED),
-        Measure::number("p9999_ns", "p9999", "The 99.99th percentile.", time, |one: &Entry| {
-            one.measured.quantile(0.9999)
-        })
-        .only(Forms::HTML),
+    ];
+    let quantiles = MetricRow::quantiles().map(|(metric, share)| {
+        let [key, about] = metric.column;
+        let forms = match metric.shown {
+            Shown::Everywhere => Forms::ALL,
+            Shown::OnPage => Forms::HTML,
+            Shown::InFull | Shown::Nowhere => Forms::DETAILED,
+        };
+        let cell = move |one: &Entry| Cell::number(one.measured.quantile(share), time);
+        Measure::new(Kind::Number, key, metric.name, about, cell).only(forms)
+    });
+    let others = [
         Measure::time("max_ns", "max", "The longest.", |one: &Entry| one.measured.distribution.max())
             .only(Forms::DETAILED),
         Measure::count("calls", "calls", "Successful calls.", |one: &Entry| one.measured.distribution.calls())
@@ -68,6 +70,7 @@ fn table(run: &Evaluation) -> Table {
         })
         .only(Forms::DETAILED),
     ];
+    let metrics: Vec<_> = means.into_iter().chain(quantiles).chain(others).collect();
     let rows = operation_rows(run).map(|(row, one)| (row.id(Some(times_id(one.operation, one.place))), one));
     let title = "Means, percentiles and round trips";
     let mut table = Table::new("times", title, Column::strategy(), &metrics, rows);

@@ -22,10 +22,7 @@ struct Entry<'r> {
 
 impl Entry<'_> {
     fn value(&self) -> Cell {
-        match self.metric {
-            Metric::Throughput => Cell::number(self.value, |rate| format!("{}/s", three(rate))),
-            _ => Cell::number(self.value, time),
-        }
+        Cell::number(self.value, |value| self.metric.unit().text(value))
     }
 
     fn ratio(&self) -> Option<Ratio> {
@@ -74,8 +71,7 @@ pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
         run.comparisons().flat_map(move |question| {
             let name = match question.metric {
                 Metric::Throughput => format!("calls/s of {}", run.load),
-                Metric::P99 => format!("p99 at {}", run.load),
-                _ => format!("mean at {}", run.load),
+                other => format!("{other} at {}", run.load),
             };
             let metric = question.metric;
             (0..run.strategies.len()).map(move |place| {

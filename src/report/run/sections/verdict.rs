@@ -63,7 +63,7 @@ fn inconclusive(parts: &PartEvaluations) -> Vec<String> {
 fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<String> {
     let (mut notes, run) = (Vec::new(), parts.main());
     if is_judged {
-        let families: Vec<&ComparisonFamily> = parts.iter().flat_map(|(_, run)| &run.families).collect();
+        let families: Vec<&ComparisonFamily> = parts.iter().map(|(_, run)| &run.family).collect();
         notes.extend(verdict_text::sensitivity(&families));
         notes.push(verdict_text::criteria(record, &families));
     }

@@ -16,6 +16,12 @@ fn page(record: &RunRecord) -> String {
     text
 }
 
+/// The mean time of an operation per round.
+fn round_means(run: &RunRecord, strategy: usize, operation: usize) -> Vec<Option<f64>> {
+    let key = stats::SeriesKey::new(crate::record::Metric::MEAN, strategy, Some(operation));
+    stats::RoundSeries::alone(run, key).rounds
+}
+
 /// The sample run with everything that a page has a place for.
 fn whole(rounds: u64) -> RunRecord {
     let mut run = sample::run(rounds);
@@ -295,9 +301,9 @@ fn numbers_are_those_of_the_record() {
     for (operation, name) in run.operations.iter().enumerate() {
         let head =
             rows.iter().position(|row| row.get("class") == "group" && row.text.starts_with(name.as_str())).unwrap();
-        let reference = stats::means(run, 0, operation);
+        let reference = round_means(run, 0, operation);
         for (strategy, entry) in run.strategies.iter().enumerate() {
-            let means = stats::means(run, strategy, operation);
+            let means = round_means(run, strategy, operation);
             let cells: Vec<&str> = rows[head + 1 + strategy].all("td").iter().map(|cell| cell.text.as_str()).collect();
             assert_eq!(cells[0], format::time(stats::geometric_mean(&means).unwrap()));
             let times = stats::Distribution::of(stats::operations(run, strategy, operation), run.settings.timeout());
@@ -309,7 +315,7 @@ fn numbers_are_those_of_the_record() {
                 let logs = means.iter().zip(&reference).map(|(mine, theirs)| (mine.unwrap() / theirs.unwrap()).ln());
                 let ratio = format::three((logs.sum::<f64>() / 8.0).exp());
                 assert!(cells[1].ends_with(&ratio), "{} is not {ratio}", cells[1]);
-                let means = |strategy| stats::means(own, strategy, operation);
+                let means = |strategy| round_means(own, strategy, operation);
                 let own_ratio = stats::Estimate::of(&stats::log_ratios(&means(strategy), &means(0))).unwrap().ratio();
                 says(&format!("{name}: × {} (", format::three(own_ratio)));
             }

@@ -1,6 +1,7 @@
 //! Cells: how a strategy compares with the best of its row, in a word or a factor.
 
-use crate::report::document::format::{NOTHING, bytes, three, time};
+use crate::record::{Metric, OPLOG_BYTES};
+use crate::report::document::format::{NOTHING, three};
 use crate::results::{MetricRecord, PublishedMetric, Standing};
 use crate::stats::{AGREEMENT, WRITTEN};
 
@@ -114,7 +115,7 @@ fn compared(metric: PublishedMetric, is_tested: bool, entries: &[Option<Publishe
             None if ratio.is_some_and(|ratio| ratio < EQUAL) => Look::Lowest,
             None => Look::Times,
         };
-        MatrixCell { look, ratio, value: text(metric, record.value), is_rate: metric.is_rate() }
+        MatrixCell { look, ratio, value: metric.metric().unit().text(record.value), is_rate: metric.is_rate() }
     };
     entries.iter().map(cell).collect()
 }
@@ -143,21 +144,11 @@ fn best(metric: PublishedMetric, values: impl Iterator<Item = f64>) -> Option<f6
 
 /// How many times the best a number is: for a rate, how many times as high the best is.
 fn factor(metric: PublishedMetric, value: f64, best: f64) -> Option<f64> {
-    let factor = match metric {
-        PublishedMetric::CallsPerSecond => best / value,
+    let factor = match metric.metric() {
+        _ if metric.is_rate() => best / value,
         // The server also writes when nobody does.
-        PublishedMetric::OplogBytes => value.max(WRITTEN) / best.max(WRITTEN),
+        Metric::Counter(counter) if counter.name == OPLOG_BYTES => value.max(WRITTEN) / best.max(WRITTEN),
         _ => value / best,
     };
     factor.is_finite().then_some(factor)
-}
-
-/// A number as people read it.
-fn text(metric: PublishedMetric, value: f64) -> String {
-    match metric {
-        PublishedMetric::ResponseMean | PublishedMetric::ResponseP99 | PublishedMetric::OwnTime => time(value),
-        PublishedMetric::CpuTime => time(value * 1e3),
-        PublishedMetric::CallsPerSecond => format!("{}/s", three(value)),
-        PublishedMetric::StoredBytes | PublishedMetric::IndexBytes | PublishedMetric::OplogBytes => bytes(value),
-    }
 }

@@ -75,57 +75,6 @@ struct RuleSection<'m> {
     grids: Vec<Grid<'m>>,
 }
 
-/// Name in the address, name and description of a number.
-fn words(metric: PublishedMetric) -> [&'static str; 3] {
-    match metric {
-        PublishedMetric::ResponseMean => [
-            "response",
-            "response mean",
-            "Mean response time per call of the mix at a rate that all strategies get, as times the best of the row. Tested: \"×\" is \
-             a reported difference (95 % confidence), \"best\" is reported faster than at least one.",
-        ],
-        PublishedMetric::ResponseP99 => [
-            "p99",
-            "p99",
-            "99th percentile of the response times at a rate that all strategies get, as times the best of the row. Tested: \"×\" \
-             is a reported difference (95 % confidence), \"best\" is reported faster than at least one.",
-        ],
-        PublishedMetric::OwnTime => [
-            "own",
-            "own time",
-            "Times of operations by themselves with one client, weighted by the mix, as times the lowest of the row. The sum is not \
-             tested; reports have tests of every operation.",
-        ],
-        PublishedMetric::CallsPerSecond => [
-            "calls",
-            "calls/s",
-            "Calls per second while every client has one: \"× 2\" is half of the best of the row. Tested: \"best\" and \"×\" are \
-             reported differences (95 % confidence).",
-        ],
-        PublishedMetric::CpuTime => [
-            "cpu",
-            "server CPU",
-            "CPU time of the server per call of the mix, as times the lowest of the row. As measured, not tested.",
-        ],
-        PublishedMetric::StoredBytes => [
-            "stored",
-            "bytes stored",
-            "Files of all collections after the calls, as times the lowest of the row. As measured, not tested.",
-        ],
-        PublishedMetric::IndexBytes => [
-            "index",
-            "index bytes",
-            "Files of all indexes after the calls, as times the lowest of the row. As measured, not tested.",
-        ],
-        PublishedMetric::OplogBytes => [
-            "oplog",
-            "oplog bytes",
-            "Bytes of oplog per call of the mix, as times the lowest of the row (below 20 B: what the server itself writes). As \
-             measured, not tested.",
-        ],
-    }
-}
-
 impl<'m> MatrixPage<'m> {
     fn new(matrix: &'m Matrix, rules: Option<&'m Report>) -> MatrixPage<'m> {
         let style =
@@ -292,9 +241,9 @@ fn filters(matrix: &Matrix, setups: &[&Setup]) -> Vec<Filter> {
         (MixFamily::WriteHeavy, "write", "write-heavy"),
     ];
     let families = families.into_iter().filter(|(family, ..)| has(*family));
-    let metrics = PublishedMetric::ALL.iter().enumerate().map(|(place, metric)| {
-        let [value, label, about] = words(*metric);
-        FilterOption { about, ..option(value, label, &place.to_string()) }
+    let metrics = PublishedMetric::all().map(|metric| {
+        let column = metric.column();
+        FilterOption { about: column.about, ..option(column.address, column.label, &column.place.to_string()) }
     });
     let filters = [
         Filter { key: "metric", label: "show", options: metrics.collect() },

@@ -132,7 +132,7 @@ pub(crate) fn rows(
             Ok(found) => rows.push(MixRow {
                 kind: RowKind::Estimated { from: found.from },
                 setup: Some(setup),
-                cells: PublishedMetric::ALL.iter().map(|metric| estimated_cells(*metric, &found.times)).collect(),
+                cells: PublishedMetric::all().map(|metric| estimated_cells(metric, &found.times)).collect(),
                 ..named_row(definition, results)
             }),
             Err(reason) => missing = reason,
@@ -147,7 +147,7 @@ pub(crate) fn rows(
 /// Own times estimate times; no other number of a mix is made of them.
 fn estimated_cells(metric: PublishedMetric, times: &[Option<(f64, bool)>]) -> Vec<MatrixCell> {
     match metric {
-        PublishedMetric::ResponseMean | PublishedMetric::OwnTime => cell::estimated(metric, times),
+        PublishedMetric::RESPONSE_MEAN | PublishedMetric::OWN_TIME => cell::estimated(metric, times),
         _ => vec![MatrixCell::nothing(); times.len()],
     }
 }
@@ -158,10 +158,9 @@ fn measured_row(result: &PlacedResult, results: &[PlacedResult], strategies: &[M
         let one = record.strategies.iter().find(|one| plain(&one.name) == strategy.name)?;
         Some(PublishedNumber { record: *one.metrics.get(&metric)?, is_unsafe: one.is_unsafe })
     };
-    let cells = |metric: &PublishedMetric| {
-        let entries: Vec<Option<PublishedNumber>> =
-            strategies.iter().map(|strategy| entry(*metric, strategy)).collect();
-        cell::cells(*metric, &entries)
+    let cells = |metric: PublishedMetric| {
+        let entries: Vec<Option<PublishedNumber>> = strategies.iter().map(|strategy| entry(metric, strategy)).collect();
+        cell::cells(metric, &entries)
     };
     let file = |name: &str| format!("{}/{name}", encoded_path(folder));
     MixRow {
@@ -173,7 +172,7 @@ fn measured_row(result: &PlacedResult, results: &[PlacedResult], strategies: &[M
         preset: Some(record.preset),
         page: result.has_page.then(|| address(&file(HTML_FILE), result.anchor)),
         markdown: result.has_markdown.then(|| file(MARKDOWN_FILE)),
-        cells: PublishedMetric::ALL.iter().map(cells).collect(),
+        cells: PublishedMetric::all().map(cells).collect(),
     }
 }
 

@@ -69,19 +69,20 @@ fn published_numbers_are_those_of_the_report() {
     assert_eq!((found.valid, found.rounds, found.preset), (true, 8, run.settings.preset));
     assert_eq!(found.verification.map(|one| (one.calls, one.clean)), Some((200, true)));
     // 600 calls of 1.9 ms and 300 of 0.61 ms against 0.82 ms and 0.94 ms: linked is far faster.
-    let response = |strategy: usize| found.strategies[strategy].metrics[&crate::results::PublishedMetric::ResponseMean];
+    let response =
+        |strategy: usize| found.strategies[strategy].metrics[&crate::results::PublishedMetric::RESPONSE_MEAN];
     assert_eq!([0, 1].map(|strategy| response(strategy).standing), [Some(Standing::Worse), Some(Standing::Best)]);
     assert_eq!((response(1).ratio, response(2).standing), (None, None), "the best, and a negative control");
     let report = crate::report::Report::new(&run);
     let parts = &report.run.unwrap().parts;
     let rate = parts.get(crate::record::Part::Rate).unwrap();
-    let compared = rate.comparisons().next().unwrap().compared.pair(0, 1).unwrap().ratio.unwrap();
+    let compared = rate.comparisons().next().unwrap().pair(0, 1).unwrap().ratio.unwrap();
     assert!((response(0).ratio.unwrap() - compared.mean).abs() < 1e-9);
     assert_eq!(response(0).interval.map(|ends| ends[0]), compared.interval.map(|interval| interval.low));
     let metrics: Vec<PublishedMetric> = found.strategies[2].metrics.keys().copied().collect();
-    assert_eq!(metrics, PublishedMetric::ALL);
+    assert_eq!(metrics, PublishedMetric::all().collect::<Vec<_>>());
     // Rounds of the sample are too short for a 99th percentile: it is that of all calls, and not compared.
-    let p99 = found.strategies[0].metrics[&PublishedMetric::ResponseP99];
+    let p99 = found.strategies[0].metrics[&PublishedMetric::try_from("response_p99".to_owned()).unwrap()];
     assert_eq!((p99.ratio, p99.interval), (None, None));
     assert_eq!(found.operations.iter().map(|one| one.writes).collect::<Vec<_>>(), [None; 3], "no oplog in own costs");
     assert_eq!(serde_json::from_str::<PublishedRecord>(&serde_json::to_string(&found).unwrap()).unwrap(), found);
@@ -144,7 +145,7 @@ fn families_of_mixes_are_known_from_any_run() {
 fn close_estimates_name_no_best_strategy() {
     let entry = |time: f64| Some((time, false));
     let looks = |times: &[Option<(f64, bool)>]| -> Vec<Look> {
-        cell::estimated(PublishedMetric::OwnTime, times).iter().map(|cell| cell.look).collect()
+        cell::estimated(PublishedMetric::OWN_TIME, times).iter().map(|cell| cell.look).collect()
     };
     assert_eq!(looks(&[entry(100.0), entry(119.0)]), [Look::Lowest, Look::Times]);
     assert_eq!(looks(&[entry(100.0), entry(121.0), None]), [Look::Best, Look::Times, Look::Nothing]);
@@ -156,7 +157,7 @@ fn tied_strategies_are_not_worse() {
     let mut one = result("a");
     let standing = |one: &mut PlacedResult, strategy: usize, standing| {
         let metrics = &mut one.record.strategies[strategy].metrics;
-        metrics.get_mut(&PublishedMetric::ResponseMean).unwrap().standing = Some(standing);
+        metrics.get_mut(&PublishedMetric::RESPONSE_MEAN).unwrap().standing = Some(standing);
     };
     (0..2).for_each(|strategy| standing(&mut one, strategy, Standing::Tied));
     assert_eq!(looks(&matrix(vec![one.clone()]))[0].1, [Look::NoDifference, Look::NoDifference, Look::Unsafe]);
@@ -171,7 +172,7 @@ fn tied_strategies_are_not_worse() {
     assert_eq!(looks(&matrix(vec![one.clone()]))[0].1, [Look::Undecided, Look::Lowest, Look::Times]);
     // A run without verdicts says nothing of their order.
     for strategy in &mut one.record.strategies {
-        strategy.metrics.get_mut(&PublishedMetric::ResponseMean).unwrap().standing = None;
+        strategy.metrics.get_mut(&PublishedMetric::RESPONSE_MEAN).unwrap().standing = None;
     }
     assert_eq!(looks(&matrix(vec![one]))[0].1, [Look::Value; 3]);
 }

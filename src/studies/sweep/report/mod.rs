@@ -3,6 +3,7 @@
 mod order;
 mod point;
 
+use crate::record::{Metric, Part};
 use crate::report::run::conditions::conditions;
 use crate::report::run::decision::phrase;
 use crate::report::{Finding, Headline, Report, Series, counted, interval, listed, plain, three};
@@ -46,7 +47,7 @@ pub fn sweep_conclusion(record: &SweepRecord, runs: &[RunRecord]) -> Option<Conc
         strategies: [pair.one, pair.other].map(|place| sweep.strategy(place)),
         answer: sweep.sentence(pair),
         flips: !pair.curve.flips.is_empty(),
-        mix: pair.quantity.is_mix(),
+        mix: pair.quantity.operation.is_none(),
     };
     Some(ConclusionRecord { conditions, findings: sweep.pairs().iter().map(finding).collect() })
 }
@@ -121,13 +122,17 @@ impl Swept<'_> {
     }
 
     fn name(&self, quantity: SweptQuantity) -> String {
-        match quantity {
-            SweptQuantity::Own(operation) => {
+        let name = match quantity.operation {
+            Some(operation) => {
                 let run = self.runs.first();
                 run.and_then(|run| run.operations.get(operation)).map_or_else(String::new, |name| plain(name))
             }
-            SweptQuantity::Rate => "mix at the common rate".to_owned(),
-            SweptQuantity::Saturation => "mix at saturation".to_owned(),
+            None if quantity.part == Part::Saturation => "mix at saturation".to_owned(),
+            None => format!("mix at the {}", quantity.part.label()),
+        };
+        match quantity.metric() {
+            Metric::MEAN | Metric::Throughput => name,
+            other => format!("{name}, {other}"),
         }
     }
 

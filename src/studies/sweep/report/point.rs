@@ -1,5 +1,6 @@
 //! What was measured at every point: times, costs and sizes, and the list of the points.
 
+use crate::record::Metric;
 use crate::report::{Cell, Column, Forms, Measure, Row, Section, Table, Tone, bytes, plain, three, time};
 use crate::results::Part;
 use crate::stats::{CollectionGrowth, OwnCost, geometric_mean};
@@ -67,14 +68,14 @@ impl Swept<'_> {
             let best = self.strategies.iter().filter_map(|place| mean(*place)).reduce(f64::min);
             let mean = mean(strategy);
             let clients = self.runs[point].settings.clients as f64;
-            let at_saturation = mean.filter(|_| quantity == SweptQuantity::Saturation);
+            let at_saturation = mean.filter(|_| quantity.metric() == Metric::Throughput);
             let calls_per_second = at_saturation.map(|mean| clients / mean * 1e9);
             Some(PointTime { mean, calls_per_second, best, rounds: self.record.points[point].rounds })
         });
         let table = Table::new("point_times", "Times at the points", Column::strategy(), &measures, rows)
             .grouped(measured())
             .side_by_side(Forms::READ);
-        let is_measured = |part: Part| self.quantities.iter().any(|quantity| quantity.part() == part);
+        let is_measured = |part: Part| self.quantities.iter().any(|quantity| quantity.part == part);
         let own = "An operation has its own time: by itself, with one client. ";
         let rate = "The common rate is half of what the slowest strategy can do at that point, unless --rate or a condition sets it. ";
         let notes = [(Part::Own, own), (Part::Rate, rate)].into_iter().filter(|(part, _)| is_measured(*part));
