@@ -8,7 +8,7 @@ use super::SkippedStrategy;
 use super::audit::AuditRecord;
 
 /// The findings of one verification.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verification {
     /// The scenario's name.
     pub scenario: String,
@@ -90,7 +90,7 @@ impl ReceivedBytes {
 }
 
 /// What was found of one strategy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StrategyFindings {
     /// Its name.
     pub name: String,

@@ -7,7 +7,7 @@ use crate::plan::{Argument, written};
 use crate::server::Target;
 
 use super::call::{self, CallResult};
-use super::{Databases, Verifier, is_same};
+use super::{Verifier, is_same};
 
 /// A call and the strategies' results.
 #[derive(Debug)]
@@ -59,9 +59,7 @@ impl<T: Target> Verifier<'_, T> {
     /// # Errors
     /// As [`Verifier::run`].
     pub async fn run_single_call(&self, call: u64) -> Result<SingleCall, RunError> {
-        let databases = Databases::default();
-        let results = self.results(call, &databases).await;
-        let results = self.clean_up(databases, results).await?;
+        let results = self.cleaned_up(self.results(call)).await?;
         let (operation, arguments) = match call::arguments(self.plan, call) {
             None => (String::new(), Vec::new()),
             Some((operation, frame)) => {
@@ -73,10 +71,10 @@ impl<T: Target> Verifier<'_, T> {
         Ok(SingleCall { call, operation, arguments, results })
     }
 
-    async fn results(&self, call: u64, databases: &Databases) -> Result<Vec<(String, CallResult)>, RunError> {
+    async fn results(&self, call: u64) -> Result<Vec<(String, CallResult)>, RunError> {
         let mut results = Vec::new();
         for arm in self.arms() {
-            let place = self.provision(arm, self.sequential_database(arm), databases).await?;
+            let place = self.provision(arm, self.sequential_database(arm)).await?;
             for before in 0..call {
                 self.stop.check()?;
                 self.call(&place, before).await?;
