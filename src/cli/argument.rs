@@ -155,7 +155,7 @@ pub struct CheckArguments {
 }
 
 /// `show`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ShowArguments {
     /// Scenario file, or name of a built-in scenario (see `docshape list`)
     pub scenario: String,

@@ -1,6 +1,6 @@
 //! `docshape check`.
 
-use crate::compile::Choice;
+use crate::compile::{Choice, compile};
 use crate::plan::Plan;
 use crate::scenario::{self, Diagnostics, MixDefinition, Scenario, Source};
 
@@ -50,19 +50,16 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
     }
 }
 
-/// Compiles the scenario once with each mix that has other parameters than a plain run, and returns the plan of a plain run.
+/// Compiles the scenario, with each of its mixes if those have parameters, and returns the plan of a plain run.
 fn compile_all_mixes(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Option<Plan> {
-    let plain = scenario.mixes.iter().find(|mix| mix.name.value == "default").or(scenario.mixes.first());
-    let has_parameters = |mix: &MixDefinition| !mix.parameters.is_empty();
-    let others = scenario.mixes.iter().filter(|mix| has_parameters(mix) || plain.is_some_and(has_parameters));
-    let mut choices = vec![Choice::default()];
-    choices.extend(others.map(|mix| Choice { mix: Some(mix.name.value.clone()), ..Choice::default() }));
-    let mut plans = choices.iter().map(|choice| {
+    let mut compiled = |mix: Option<&MixDefinition>| {
+        let choice = Choice { mix: mix.map(|mix| mix.name.value.clone()), ..Choice::default() };
         // A choice error cannot be: the mix is one of the scenario's.
-        crate::compile::compile(scenario, choice, diagnostics).ok().flatten()
-    });
-    let plain = plans.next().flatten();
-    plans.for_each(drop);
+        compile(scenario, &choice, diagnostics).ok().flatten()
+    };
+    let plain = compiled(None);
+    let has_parameters = scenario.mixes.iter().any(|mix| !mix.parameters.is_empty());
+    scenario.mixes.iter().filter(|_| has_parameters).for_each(|mix| drop(compiled(Some(mix))));
     plain
 }
 

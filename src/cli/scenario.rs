@@ -29,6 +29,13 @@ pub struct Ready {
 }
 
 impl Ready {
+    /// Returns the plan of all strategies, even of those that a plain run leaves out; `None` when one of them cannot run.
+    pub fn plan_of_all(&self, choice: Choice) -> Option<Plan> {
+        let strategies = self.scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
+        // The scenario has compiled, so that this finds no problems.
+        compile(&self.scenario, &Choice { strategies, ..choice }, &mut Diagnostics::new()).ok().flatten()
+    }
+
     /// Leaves out, and names, the strategies of `choice` with a command that the server does not know.
     ///
     /// # Errors

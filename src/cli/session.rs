@@ -78,16 +78,12 @@ impl Session {
     ) -> Result<R, CliError> {
         match choice {
             ServerChoice::Uri(uri) => {
-                let hint = |error: CliError| {
-                    let is_interrupted = error.exit == Exit::Interrupted;
-                    if is_interrupted {
-                        error
-                    } else {
-                        error.with("omit --uri, --ab and MONGODB_URI to use an embedded server")
-                    }
+                let hint = |error: CliError| match error.exit {
+                    Exit::Interrupted => error,
+                    _ => error.with("omit --uri, --ab and MONGODB_URI to use an embedded server"),
                 };
                 let session = connect(uri.uri.reveal(), Some(uri.is_confirmed), stop).await.map_err(hint)?;
-                output::message(&format!("server: {}\n", session.describe(uri.source)));
+                output::line(&session.describe(uri.source));
                 work(session).await
             }
             ServerChoice::Embedded(options) => {
@@ -131,7 +127,7 @@ impl Session {
         let Deployment { version, topology, set_name, .. } = &self.deployment;
         let name = set_name.as_ref().map(|name| format!(" named {name}")).unwrap_or_default();
         let (address, tls) = (self.target.address(), if self.target.has_tls { "on" } else { "off" });
-        format!("MongoDB {version} at {address} (from {source}), {topology}{name}, TLS {tls}")
+        format!("server: MongoDB {version} at {address} (from {source}), {topology}{name}, TLS {tls}")
     }
 
     /// What a record says of the server, shared by all strategies.

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use crate::cli::argument::ReportFormat;
 use crate::cli::value::name;
 use crate::results::saved_run::{LONGEST_NAME, is_name};
 use crate::scenario::quantity::percent;
-
-/// A run may take this much more time than the other without being a regression, unless the user says otherwise: 5 %.
-pub const TOLERANCE: f64 = 0.05;
 
 /// `compare`.
 #[derive(Debug, Args)]
@@ -33,33 +32,22 @@ pub struct CompareArguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub strategies: Vec<String>,
     /// Output format
-    #[arg(long, value_enum, value_name = "NAME", default_value = "terminal")]
-    pub format: CompareFormat,
+    #[arg(long, value_name = "NAME", default_value = "terminal", value_parser = format())]
+    pub format: ReportFormat,
 }
 
 impl CompareArguments {
-    /// The tolerance as a share.
-    pub fn tolerance(&self) -> f64 {
-        self.tolerance.unwrap_or(TOLERANCE)
-    }
-
     /// Whether an option says how to compare.
     pub fn has_comparison_options(&self) -> bool {
-        !self.strategies.is_empty() || self.tolerance.is_some() || self.format != CompareFormat::Terminal
+        !self.strategies.is_empty() || self.tolerance.is_some() || self.format != ReportFormat::Terminal
     }
 }
 
-/// The output formats of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CompareFormat {
-    /// For reading in a terminal
-    Terminal,
-    /// Markdown
-    Markdown,
-    /// A page that needs no network
-    Html,
-    /// The conclusions as data, see schemas/report.schema.json
-    Json,
+/// The output formats of a comparison: those of a report but CSV, which lists the numbers of one run.
+fn format() -> impl TypedValueParser<Value = ReportFormat> {
+    let formats = ReportFormat::value_variants().iter().filter(|format| **format != ReportFormat::Csv);
+    PossibleValuesParser::new(formats.filter_map(ValueEnum::to_possible_value))
+        .try_map(|name| ReportFormat::from_str(&name, false))
 }
 
 /// The options of `run` about saved runs.
@@ -84,21 +72,12 @@ pub struct SavedRunArguments {
     pub tolerance: Option<f64>,
 }
 
-impl SavedRunArguments {
-    /// The tolerance as a share.
-    pub fn tolerance(&self) -> f64 {
-        self.tolerance.unwrap_or(TOLERANCE)
-    }
-}
-
 /// The name of a saved run, which becomes a file's.
 fn saved_run(text: &str) -> Result<String, String> {
-    if is_name(text) {
-        Ok(text.to_owned())
-    } else {
-        Err(format!(
+    is_name(text).then(|| text.to_owned()).ok_or_else(|| {
+        format!(
             "expected at most {LONGEST_NAME} letters, digits, `.`, `_` and `-`, not starting with `.`, for example main or \
              mongodb-6.0"
-        ))
-    }
+        )
+    })
 }

@@ -37,9 +37,9 @@ pub struct MachineCheck {
 pub fn selftest(arguments: &SelftestArguments) -> Result<Exit, CliError> {
     let choice = arguments.server.choice()?;
     let quit = choice.quit_error("");
-    let mut checklist = Checklist::default();
+    let mut failed = 0;
     for check in load_checks::checks()? {
-        checklist.add(&check)?;
+        failed += check.print()?;
     }
     let plan = ready("default", &["one", "other"], true)?.plan;
     let namespace = arguments.server.databases.namespace(&plan.name, &Invocation::now().id);
@@ -47,43 +47,36 @@ pub fn selftest(arguments: &SelftestArguments) -> Result<Exit, CliError> {
     Session::run(choice, quit, async |session| {
         let check = async || {
             for check in server_checks::one_client(&session, &namespace).await? {
-                checklist.add(&check)?;
+                failed += check.print()?;
             }
-            checklist.add(&server_checks::identical(&session, &namespace, arguments.rounds).await?)?;
-            checklist.conclude()
+            failed += server_checks::identical(&session, &namespace, arguments.rounds).await?.print()?;
+            if failed == 0 {
+                return output::print("all checks passed\n").map(|()| Exit::Success);
+            }
+            let advice = "stop other programs on this machine and run again";
+            output::print(&format!("{} failed: {advice}\n", counted(failed, "check")))?;
+            Ok(Exit::CheckFailed)
         };
         session.with_databases(&namespace, &names, check).await
     })
 }
 
-/// Counts the checks so far.
-#[derive(Debug, Default)]
-struct Checklist {
-    failed: u32,
-}
-
-impl Checklist {
-    fn add(&mut self, check: &MachineCheck) -> Result<(), CliError> {
-        let mark = match (check.passed, check.expected.is_empty()) {
-            (true, true) => "    ",
-            (true, false) => "ok  ",
-            (false, _) => "FAIL",
-        };
-        let expected =
-            if check.expected.is_empty() { String::new() } else { format!(" (expected: {})", check.expected) };
-        self.failed += u32::from(!check.passed);
-        output::print(&format!("{mark} {}: {}{expected}\n", check.name, check.found))
+impl MachineCheck {
+    /// A number that cannot fail.
+    fn note(name: &'static str, found: String) -> MachineCheck {
+        MachineCheck { name, found, expected: String::new(), passed: true }
     }
 
-    fn conclude(&self) -> Result<Exit, CliError> {
-        match self.failed {
-            0 => output::print("all checks passed\n").map(|()| Exit::Success),
-            failed => {
-                let (failed, advice) =
-                    (counted(failed.into(), "check"), "stop other programs on this machine and run again");
-                output::print(&format!("{failed} failed: {advice}\n")).map(|()| Exit::CheckFailed)
-            }
-        }
+    /// Prints the check in a line, and returns how many have failed: one or none.
+    fn print(&self) -> Result<u64, CliError> {
+        let MachineCheck { name, found, expected, passed } = self;
+        let (mark, expected) = match (passed, expected.as_str()) {
+            (true, "") => ("    ", String::new()),
+            (true, expected) => ("ok  ", format!(" (expected: {expected})")),
+            (false, expected) => ("FAIL", format!(" (expected: {expected})")),
+        };
+        output::print(&format!("{mark} {name}: {found}{expected}\n"))?;
+        Ok(u64::from(!passed))
     }
 }
 
