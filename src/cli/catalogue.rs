@@ -63,13 +63,9 @@ pub fn by_group() -> Result<Vec<(&'static str, Vec<Scenario>)>, CliError> {
 /// # Errors
 /// When there is no such scenario, or its file cannot be read.
 pub fn open(name_or_path: &str) -> Result<Source, CliError> {
-    let from_file = || Source::load(name_or_path).map_err(CliError::from);
-    if is_path(name_or_path) {
-        return from_file();
-    }
-    match SCENARIOS.iter().find(|(name, _)| *name == name_or_path) {
-        Some((name, text)) => Ok(Source::new(*name, *text)),
-        None if Path::new(name_or_path).is_file() => from_file(),
+    match SCENARIOS.into_iter().find(|(name, _)| *name == name_or_path) {
+        Some((name, text)) => Ok(Source::new(name, text)),
+        None if is_path(name_or_path) || Path::new(name_or_path).is_file() => Ok(Source::load(name_or_path)?),
         None => Err(unknown(name_or_path)),
     }
 }

@@ -33,21 +33,16 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, CliError> {
 /// Whether the scenario can run, with every mix.
 fn check_source(source: &Source) -> Result<bool, CliError> {
     let mut diagnostics = Diagnostics::new();
-    let scenario = scenario::read(source, &mut diagnostics);
-    let plan = scenario.as_ref().and_then(|scenario| compile_all_mixes(scenario, &mut diagnostics));
-    let large = match (&scenario, &plan) {
-        (Some(scenario), Some(plan)) => check_data(scenario, plan, &mut diagnostics),
-        _ => Vec::new(),
-    };
+    let found = scenario::read(source, &mut diagnostics).and_then(|scenario| {
+        let plan = compile_all_mixes(&scenario, &mut diagnostics)?;
+        let large = check_data(&scenario, &plan, &mut diagnostics);
+        Some((summary(&scenario, &plan), large))
+    });
     print_diagnostics(&diagnostics, source);
-    match (scenario, plan, diagnostics.has_errors()) {
-        (Some(scenario), Some(plan), false) => {
-            output::print(&format!("{}: {}\n", source.path, summary(&scenario, &plan)))?;
-            large.iter().try_for_each(|line| output::print(&format!("  {line}\n")))?;
-            Ok(true)
-        }
-        _ => Ok(false),
-    }
+    let Some((summary, large)) = found.filter(|_| !diagnostics.has_errors()) else { return Ok(false) };
+    output::print(&format!("{}: {summary}\n", source.path))?;
+    large.iter().try_for_each(|line| output::print(&format!("  {line}\n")))?;
+    Ok(true)
 }
 
 /// Compiles the scenario, with each of its mixes if those have parameters, and returns the plan of a plain run.
@@ -67,12 +62,8 @@ fn summary(scenario: &Scenario, plan: &Plan) -> String {
     let strategies: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
     let operations: Vec<&str> = scenario.operations.iter().map(|operation| operation.name.value.as_str()).collect();
     let mixes: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
-    let records = plan
-        .data
-        .entities
-        .iter()
-        .enumerate()
-        .map(|(position, entity)| format!("{} {}", plan.data.len(position), entity.name));
+    let entities = plan.data.entities.iter().enumerate();
+    let records = entities.map(|(position, entity)| format!("{} {}", plan.data.len(position), entity.name));
     let records = records.collect::<Vec<_>>().join(", ");
     let [strategies, operations, mixes] = [strategies, operations, mixes].map(|names| names.join(", "));
     format!("{}; strategies {strategies}; operations {operations}; mixes {mixes}; records {records}", plan.name)

@@ -79,13 +79,11 @@ impl DataSize {
                 break;
             }
         }
-        let documents = match collection.loops.as_ref().and_then(|loops| loops.first()) {
-            Some(outermost) => match outermost.over {
-                LoopOver::Entity(entity) => made.max(plan.data.len(entity) as f64),
-                LoopOver::List(_) => made,
-            },
-            None => 0.0,
-        };
+        let outermost = collection.loops.as_ref().and_then(|loops| loops.first());
+        let documents = outermost.map_or(0.0, |outermost| match outermost.over {
+            LoopOver::Entity(entity) => made.max(plan.data.len(entity) as f64),
+            LoopOver::List(_) => made,
+        });
         if made > 0.0 {
             self.documents += copies * documents;
             self.bytes += copies * documents * size / made;

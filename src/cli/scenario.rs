@@ -54,13 +54,13 @@ impl Ready {
         let version = &session.deployment.version;
         let lines = skipped.iter().map(|one| format!("skipped {}: {}", one.name, one.reason)).collect::<Vec<_>>();
         output::message(&format!("MongoDB {version} does not know all commands:\n  {}\n", lines.join("\n  ")));
-        let names = self.plan.arms.iter().filter(|arm| !arm.is_repeat).map(|arm| arm.name.clone());
-        let (left, baseline) = {
-            let is_known = |name: &String| skipped.iter().all(|one| one.name != *name);
-            (names.clone().filter(is_known).collect::<Vec<_>>(), names.clone().next().filter(is_known))
-        };
-        if left.len() < 2 || baseline.is_none() {
-            let missing = if baseline.is_none() { "the baseline strategy is" } else { "all strategies but one are" };
+        let mut left: Vec<String> =
+            self.plan.arms.iter().filter(|arm| !arm.is_repeat).map(|arm| arm.name.clone()).collect();
+        let baseline = left.first().cloned();
+        left.retain(|name| skipped.iter().all(|one| one.name != *name));
+        let has_baseline = left.first() == baseline.as_ref();
+        if left.len() < 2 || !has_baseline {
+            let missing = if has_baseline { "all strategies but one are" } else { "the baseline strategy is" };
             return Err(CliError::usage(format!(
                 "{missing} skipped, so there is nothing to compare on MongoDB {version}; use a newer server, or choose others \
                  with --strategies ({})",

@@ -14,20 +14,16 @@ const MONGODB_URI: &str = "MONGODB_URI";
 #[derive(Debug)]
 pub enum ServerChoice {
     /// The user's.
-    Uri(UserServer),
+    Uri {
+        /// Its address.
+        uri: ConnectionString,
+        /// What named it: an option or an environment variable.
+        source: &'static str,
+        /// Whether it may be used whatever else it holds.
+        is_confirmed: bool,
+    },
     /// One to start.
     Embedded(EmbeddedOptions),
-}
-
-/// A server of the user's.
-#[derive(Debug, Clone)]
-pub struct UserServer {
-    /// Its address.
-    pub uri: ConnectionString,
-    /// What named it: an option or an environment variable.
-    pub source: &'static str,
-    /// Whether it may be used whatever else it holds.
-    pub is_confirmed: bool,
 }
 
 impl ServerArguments {
@@ -70,14 +66,14 @@ impl ServerChoice {
     pub fn of_user(uri: Option<&ConnectionString>, is_confirmed: bool) -> Option<ServerChoice> {
         let of_environment = || Some((std::env::var(MONGODB_URI).ok()?.parse().ok()?, MONGODB_URI));
         let (uri, source) = uri.map(|uri| (uri.clone(), "--uri")).or_else(of_environment)?;
-        Some(ServerChoice::Uri(UserServer { uri, source, is_confirmed }))
+        Some(ServerChoice::Uri { uri, source, is_confirmed })
     }
 
     /// Lets an embedded server write checkpoints at these times.
     pub fn with_checkpoints(self, checkpoints: Checkpoints) -> ServerChoice {
         match self {
             ServerChoice::Embedded(options) => ServerChoice::Embedded(EmbeddedOptions { checkpoints, ..options }),
-            ServerChoice::Uri(_) => self,
+            ServerChoice::Uri { .. } => self,
         }
     }
 
@@ -87,7 +83,9 @@ impl ServerChoice {
         let quit = if saved.is_empty() { quit } else { quit.with(saved) };
         match self {
             ServerChoice::Embedded(_) => quit,
-            ServerChoice::Uri(_) => quit.with("remove its databases from the server with `docshape clean --uri URI`"),
+            ServerChoice::Uri { .. } => {
+                quit.with("remove its databases from the server with `docshape clean --uri URI`")
+            }
         }
     }
 }

@@ -77,13 +77,13 @@ impl Session {
         work: impl AsyncFnOnce(Session) -> Result<R, CliError>,
     ) -> Result<R, CliError> {
         match choice {
-            ServerChoice::Uri(uri) => {
+            ServerChoice::Uri { uri, source, is_confirmed } => {
                 let hint = |error: CliError| match error.exit {
                     Exit::Interrupted => error,
                     _ => error.with("omit --uri, --ab and MONGODB_URI to use an embedded server"),
                 };
-                let session = connect(uri.uri.reveal(), Some(uri.is_confirmed), stop).await.map_err(hint)?;
-                output::line(&session.describe(uri.source));
+                let session = connect(uri.reveal(), Some(*is_confirmed), stop).await.map_err(hint)?;
+                output::line(&session.describe(source));
                 work(session).await
             }
             ServerChoice::Embedded(options) => {

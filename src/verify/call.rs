@@ -103,8 +103,7 @@ fn is_empty(value: &Value) -> bool {
         Value::Null | Value::Int(0) => true,
         Value::Map(entries) => entries.iter().all(|(_, part)| is_empty(part)),
         Value::List(_) | Value::Array(_) => value.len() == Some(0),
-        Value::Outcome(_) => false,
-        other => other.is_null(),
+        _ => false,
     }
 }
 
@@ -118,14 +117,12 @@ pub fn arguments(plan: &Plan, call: u64) -> Option<(usize, Frame)> {
 
 /// All records inside a value.
 pub fn records_of(value: &Value) -> Vec<Arc<dyn LogicalRecord>> {
-    let mut records = Vec::new();
     match value {
-        Value::Record(record) => records.push(Arc::clone(record)),
-        Value::List(items) => records.extend(items.iter().flat_map(records_of)),
-        Value::Map(entries) => records.extend(entries.iter().flat_map(|(_, entry)| records_of(entry))),
-        _ => {}
+        Value::Record(record) => vec![Arc::clone(record)],
+        Value::List(items) => items.iter().flat_map(records_of).collect(),
+        Value::Map(entries) => entries.iter().flat_map(|(_, entry)| records_of(entry)).collect(),
+        _ => Vec::new(),
     }
-    records
 }
 
 /// Whether a call creates a record.
@@ -136,11 +133,6 @@ pub fn creates(call: u64, record: &dyn LogicalRecord) -> bool {
 /// Formats a call as `read_page(post: 3, page: 2)`.
 pub fn describe(plan: &Plan, call: u64) -> String {
     arguments(plan, call).map_or_else(String::new, |(operation, frame)| plan.operations[operation].written_call(&frame))
-}
-
-/// Formats a call with its number, for errors.
-pub fn written_call(plan: &Plan, operation: usize, call: u64, frame: &Frame) -> String {
-    format!("{}, call {call}", plan.operations[operation].written_call(frame))
 }
 
 /// Whether any strategy's steps of an operation write.

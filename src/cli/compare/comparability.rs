@@ -1,5 +1,7 @@
 //! Whether two runs can be compared: whether they measured the same thing.
 
+use std::collections::BTreeSet;
+
 use crate::results::{LoadModel, Part, RunRecord, Status};
 use crate::scenario::Outline;
 use crate::stats::run_comparison::{ComparedParts, measured_parts};
@@ -87,9 +89,7 @@ fn parameters(before: &RunRecord, after: &RunRecord) -> Option<String> {
         let found = record.parameters.iter().find(|(other, _)| other == name);
         found.map_or_else(|| "nothing".to_owned(), |(_, value)| value.to_string())
     };
-    let mut names: Vec<&String> = before.parameters.iter().chain(&after.parameters).map(|(name, _)| name).collect();
-    names.sort();
-    names.dedup();
+    let names: BTreeSet<&String> = before.parameters.iter().chain(&after.parameters).map(|(name, _)| name).collect();
     let changed = names.into_iter().filter(|name| value(before, name) != value(after, name));
     let differing: Vec<String> =
         changed.map(|name| format!("{name} ({} and {})", value(before, name), value(after, name))).collect();

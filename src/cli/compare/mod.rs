@@ -121,13 +121,13 @@ fn check_usable(run: &NamedRun) -> Result<(), CliError> {
 
 /// Rejects a side that has a run twice: it would seem to be certain.
 fn check_distinct(side: &[NamedRun]) -> Result<(), CliError> {
-    let is_known = |place: usize| {
-        let run = &side[place];
-        side[..place].iter().find(|other| other.record.id == run.record.id).map(|other| (run, other))
-    };
-    (0..side.len()).find_map(is_known).map_or(Ok(()), |(run, other)| {
-        Err(CliError::usage(format!("{} is the same run as {}: name each run once", run.name, other.name)))
-    })
+    for (place, run) in side.iter().enumerate() {
+        if let Some(other) = side[..place].iter().find(|other| other.record.id == run.record.id) {
+            let same = format!("{} is the same run as {}: name each run once", run.name, other.name);
+            return Err(CliError::usage(same));
+        }
+    }
+    Ok(())
 }
 
 fn check_comparable(before: &NamedRun, after: &NamedRun) -> Result<(), CliError> {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use crate::cli::exit::CliError;
-use crate::report::claim_text;
+use crate::report::{capitalised, claim_text};
 use crate::results::{self, ClaimsRecord, DecidedClaimRecord};
 use crate::scenario::{Scenario, StrategyDefinition};
 
@@ -13,7 +13,7 @@ use crate::scenario::{Scenario, StrategyDefinition};
 pub fn index(groups: &[(&str, Vec<Scenario>)]) -> String {
     let mut text = HEAD.to_owned();
     for (group, scenarios) in groups {
-        let _ = write!(text, "\n## {}\n\n", capitalized(group));
+        let _ = write!(text, "\n## {}\n\n", capitalised(group));
         for scenario in scenarios {
             let name = &scenario.name.value;
             let _ = writeln!(text, "* [{name}](../scenarios/{name}.yaml): {}", scenario.title);
@@ -79,11 +79,6 @@ fn role(strategy: &StrategyDefinition) -> String {
         (false, true, true) => "compared by default".to_owned(),
         (false, true, false) => String::new(),
     }
-}
-
-fn capitalized(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Text in a cell of a table: a bar would end it, and `<` could begin a tag.

@@ -10,7 +10,7 @@ use crate::cli::argument::ConnectionString;
 use crate::cli::compare::compare_two;
 use crate::cli::progress::Progress;
 use crate::cli::scenario::prepare;
-use crate::cli::server::{ServerChoice, UserServer};
+use crate::cli::server::ServerChoice;
 use crate::cli::session::on_main_thread;
 use crate::cli::{CliError, Exit, output};
 use crate::engine::StopFlag;
@@ -48,7 +48,7 @@ pub fn run(arguments: &RunArguments, uris: [ConnectionString; 2]) -> Result<Exit
     let folders = ["a", "b"].map(|name| folder.join(name));
     let _parts = folders.iter().map(|folder| results::create_folder(folder)).collect::<Result<Vec<_>, _>>()?;
     let is_confirmed = arguments.study.server.yes;
-    let [a, b] = uris.map(|uri| ServerChoice::Uri(UserServer { uri, source: "--ab", is_confirmed }));
+    let [a, b] = uris.map(|uri| ServerChoice::Uri { uri, source: "--ab", is_confirmed });
     let quit = a.quit_error(&format!("complete rounds are in {}", folder.display()));
     let point = PointSetup::new(ready, chosen, settings, folders[0].clone());
     let pair = Pair { arguments, invocations, folders };

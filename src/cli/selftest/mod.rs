@@ -1,20 +1,33 @@
 //! `docshape selftest`: whether this machine and this server can be trusted with a measurement.
 
-mod argument;
 mod load_checks;
 mod server_checks;
+
+use clap::Args;
 
 use crate::compile::Choice;
 use crate::report::counted;
 use crate::scenario::Source;
+use crate::scenario::quantity::whole;
 
+use super::argument::ServerArguments;
 use super::exit::{CliError, Exit};
 use super::output;
 use super::reservation::databases;
 use super::run::Invocation;
 use super::scenario::{Ready, prepare_source};
 use super::session::Session;
-pub use argument::SelftestArguments;
+
+/// `selftest`.
+#[derive(Debug, Clone, Args)]
+pub struct SelftestArguments {
+    /// The server to check.
+    #[command(flatten)]
+    pub server: ServerArguments,
+    /// Rounds of two identical strategies, 6 to 100
+    #[arg(long, value_name = "N", default_value = "8", value_parser = whole::<6, 100>, allow_hyphen_values = true)]
+    pub rounds: u64,
+}
 
 /// The scenario that is measured.
 const SCENARIO: &str = include_str!("scenario.yaml");

@@ -157,23 +157,15 @@ impl PretendServer {
     /// How many commands get a reply. Loops could run for long, and their commands depend on replies anyway.
     const PATIENCE: u32 = 20;
 
-    /// Finds nothing and changes nothing.
-    pub fn empty() -> PretendServer {
-        PretendServer::new(
-            rawdoc! { "ok": 1, "n": 0, "nModified": 0, "cursor": { "id": 0_i64, "firstBatch": [] }, "values": [] },
-        )
-    }
-
-    /// Finds a document and changes very many.
-    pub fn full() -> PretendServer {
-        PretendServer::new(rawdoc! {
+    /// Returns one that finds nothing and changes nothing, and one that finds a document and changes very many.
+    pub fn contrary() -> [PretendServer; 2] {
+        let empty =
+            rawdoc! { "ok": 1, "n": 0, "nModified": 0, "cursor": { "id": 0_i64, "firstBatch": [] }, "values": [] };
+        let full = rawdoc! {
             "ok": 1, "n": 1_000_000, "nModified": 1_000_000, "cursor": { "id": 0_i64, "firstBatch": [{}] },
             "values": [1], "value": {},
-        })
-    }
-
-    fn new(reply: RawDocumentBuf) -> PretendServer {
-        PretendServer { reply, replies_left: Cell::new(PretendServer::PATIENCE) }
+        };
+        [empty, full].map(|reply| PretendServer { reply, replies_left: Cell::new(PretendServer::PATIENCE) })
     }
 }
 

@@ -67,7 +67,7 @@ impl SampleCall {
         let before = frame.snapshot();
         let mut calls = Vec::new();
         let mut is_finished = true;
-        for server in [PretendServer::empty(), PretendServer::full()] {
+        for server in PretendServer::contrary() {
             let recording = RecordingTarget::new(&server);
             is_finished &= Interpreter::new(&recording, "").run(program, &mut frame).await.is_ok();
             frame.restore(before.clone());

@@ -80,13 +80,13 @@ fn verify_scenario(arguments: &VerifyArguments, name: &str) -> Result<Exit, CliE
 
 /// Rejects a fault that cannot be caused on this server, or not without the user's consent.
 fn check_fault(fault: Option<FaultKind>, choice: &ServerChoice) -> Result<(), CliError> {
-    match (fault, choice) {
-        (None, _) | (_, ServerChoice::Embedded(_)) => Ok(()),
-        (Some(FaultKind::StepDown), ServerChoice::Uri(server)) if server.is_confirmed => Ok(()),
-        (Some(FaultKind::StepDown), ServerChoice::Uri(_)) => Err(CliError::usage(
+    let (Some(kind), ServerChoice::Uri { is_confirmed, .. }) = (fault, choice) else { return Ok(()) };
+    match kind {
+        FaultKind::StepDown if *is_confirmed => Ok(()),
+        FaultKind::StepDown => Err(CliError::usage(
             "--fault stepdown makes the primary of your replica set step down for everybody who uses it: confirm with --yes",
         )),
-        (Some(kind), ServerChoice::Uri(_)) => Err(CliError::usage(format!(
+        FaultKind::Kill | FaultKind::Stop => Err(CliError::usage(format!(
             "--fault {} needs embedded servers, whose processes are docshape's own: omit --uri and MONGODB_URI, or use stepdown",
             kind.name()
         ))),
@@ -167,8 +167,8 @@ impl ScenarioChecks<'_> {
             timeout: self.arguments.timeout,
         };
         let shown = Verifier::new(plan, settings, &target, session.stop.clone()).run_single_call(call).await?;
-        output::print(&shown.to_string())?;
-        Ok(if shown.is_equal() { Exit::Success } else { Exit::CheckFailed })
+        output::print(&shown.text)?;
+        Ok(if shown.is_equal { Exit::Success } else { Exit::CheckFailed })
     }
 }
 
