@@ -72,16 +72,8 @@ impl SubjectArguments {
 
     /// Returns the choices for a plan; with `repeat`, the baseline runs a second time.
     pub fn choice(&self, seed: u64, repeat: bool) -> Choice {
-        Choice {
-            set: self.set.clone(),
-            mix: self.mix.clone(),
-            shares: self.share.clone(),
-            strategies: self.strategies.clone(),
-            all: self.all_strategies,
-            repeat,
-            seed,
-            write_concern: self.write_concern.clone(),
-        }
+        let SubjectArguments { strategies, all_strategies: all, mix, share: shares, set, write_concern } = self.clone();
+        Choice { set, mix, shares, strategies, all, repeat, seed, write_concern }
     }
 }
 

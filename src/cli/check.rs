@@ -7,7 +7,7 @@ use crate::scenario::{self, Diagnostics, MixDefinition, Scenario, Source};
 use super::argument::CheckArguments;
 use super::data_size::check_data;
 use super::exit::{CliError, Exit};
-use super::scenario::{already_printed, print_diagnostics};
+use super::scenario::print_diagnostics;
 use super::{catalogue, output};
 
 /// Prints all problems of all files, and a summary of each valid one.
@@ -25,7 +25,8 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, CliError> {
     }
     match (unreadable.is_empty(), broken) {
         (true, false) => Ok(Exit::Success),
-        (true, true) => Err(already_printed()),
+        // The problems are printed.
+        (true, true) => Err(CliError::usage("")),
         (false, _) => Err(CliError::usage(unreadable.join("\n  and: "))),
     }
 }

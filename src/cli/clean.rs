@@ -50,8 +50,7 @@ pub fn clean(arguments: &CleanArguments) -> Result<Exit, CliError> {
     let choice = ServerChoice::of_user(arguments.uri.as_ref(), true);
     let unnamed = "name the server to clean with --uri; embedded servers clean up after themselves";
     let choice = choice.ok_or_else(|| CliError::usage(unnamed))?;
-    let quit = choice.quit_error("");
-    Session::run(choice, quit, async |session| {
+    Session::run(choice, async |session| {
         let survey = Survey::read(&session.target).await;
         let survey = survey.map_err(|failure| CliError::failure(format!("cannot list the databases: {failure}")))?;
         check_names(arguments, &survey)?;

@@ -19,16 +19,14 @@ pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let others = results::other_mixes(&arguments.run, &record);
     let mut report = Report::among(&record, &others).in_folder(&arguments.run.display().to_string());
     if let Some(folder) = &arguments.out {
-        write_files(&record, &report.with_files(), folder)?;
-        return Ok(Exit::Success);
+        return write_files(&record, &report.with_files(), folder).map(|()| Exit::Success);
     }
     // A printed report has no pictures next to it.
     if arguments.format == ReportFormat::Terminal && arguments.run.join(HTML_FILE).is_file() {
         report = report.with_files();
     }
     let text = in_format(&report, arguments.format, arguments.full);
-    output::print(&text.unwrap_or_else(|| metrics(&record)))?;
-    Ok(Exit::Success)
+    output::print(&text.unwrap_or_else(|| metrics(&record))).map(|()| Exit::Success)
 }
 
 /// Writes the page and the Markdown report of a study into its folder, and prints the report.
@@ -53,8 +51,7 @@ pub fn print_without_run(arguments: &ReportArguments, report: Report) -> Result<
         return Err(CliError::usage(format!("{subject} has no report in files; try --format markdown")));
     }
     let no_csv = || CliError::usage(format!("{subject} has no CSV; try --format json"));
-    output::print(&in_format(&report, arguments.format, true).ok_or_else(no_csv)?)?;
-    Ok(Exit::Success)
+    output::print(&in_format(&report, arguments.format, true).ok_or_else(no_csv)?).map(|()| Exit::Success)
 }
 
 /// Writes the page, the Markdown report with its pictures, and the table of what was measured, each whole or not at all.

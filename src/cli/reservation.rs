@@ -70,13 +70,13 @@ impl Session {
         let is_left = left.contains(&reservation) && (result.is_ok() || is_alone);
         let released = if is_left { namespace.drop(&SteadyTarget(&self.target), &reservation).await } else { Ok(()) };
         let result = result.and_then(|value| released.map(|()| value).map_err(CliError::from));
-        result.map_err(|error| with_rights(with_left(error, &namespace.left())))
+        result.map_err(|error| explained(error, &namespace.left()))
     }
 
     /// What a run cannot say because the server refused it to the user.
     pub fn missing_rights(&self) -> Option<String> {
         let refused = &self.deployment.refused;
-        (!refused.is_empty() && !self.is_embedded()).then(|| {
+        (!refused.is_empty() && self.is_confirmed.is_some()).then(|| {
             format!(
                 "The server refused {} to the user, so what they say is missing here; `docshape rights` prints the role with them.",
                 refused.join(", ")
@@ -85,16 +85,12 @@ impl Session {
     }
 }
 
-/// Adds to an error which databases are left.
-fn with_left(error: CliError, left: &[String]) -> CliError {
-    if left.is_empty() {
-        return error;
+/// Adds to an error which databases are left, and for a user without rights how to get them, whichever command was refused.
+fn explained(mut error: CliError, left: &[String]) -> CliError {
+    if !left.is_empty() {
+        let left = left.join(", ");
+        error = error.with(&format!("left on the server: {left}; remove them with `docshape clean --uri URI`"));
     }
-    error.with(&format!("left on the server: {}; remove them with `docshape clean --uri URI`", left.join(", ")))
-}
-
-/// Adds to the error of a user without rights how to get them, whichever command was refused.
-fn with_rights(error: CliError) -> CliError {
     if !error.message.contains("not authorized") || error.message.contains("docshape rights") {
         return error;
     }

@@ -103,7 +103,7 @@ pub fn prepare_source(source: Source, choice: &Choice) -> Result<Ready, CliError
     let compiled = scenario.as_ref().map(|scenario| compile(scenario, choice, &mut diagnostics));
     print_diagnostics(&diagnostics, &source);
     if diagnostics.has_errors() {
-        return Err(already_printed());
+        return Err(CliError::usage(""));
     }
     match (scenario, compiled) {
         (Some(scenario), Some(Ok(Some(plan)))) => {
@@ -119,9 +119,4 @@ pub fn print_diagnostics(diagnostics: &Diagnostics, source: &Source) {
     if !diagnostics.is_empty() {
         output::message(&diagnostics.render(source, true));
     }
-}
-
-/// Returns the error of a scenario whose problems are printed.
-pub fn already_printed() -> CliError {
-    CliError::usage("")
 }

@@ -42,11 +42,11 @@ impl<T: Target> Verifier<'_, T> {
     fn compare_write(&self, call: u64, result: &CallResult, baseline: &BaselineState, findings: &mut PhaseFindings) {
         if let Some(problem) = self.without_result(call, result) {
             findings.add(problem);
-        } else if let Some(Some(expected)) = baseline.outcomes.get(call as usize) {
-            if !is_same(expected, result) {
-                let title = "writes return something else than in the sequential phase";
-                findings.add(self.in_general(self.differs(call, expected, result), title));
-            }
+        } else if let Some(Some(expected)) = baseline.outcomes.get(call as usize)
+            && !is_same(expected, result)
+        {
+            let title = "writes return something else than in the sequential phase";
+            findings.add(self.in_general(self.differs(call, expected, result), title));
         }
     }
 }

@@ -36,13 +36,6 @@ pub struct CompareArguments {
     pub format: ReportFormat,
 }
 
-impl CompareArguments {
-    /// Whether an option says how to compare.
-    pub fn has_comparison_options(&self) -> bool {
-        !self.strategies.is_empty() || self.tolerance.is_some() || self.format != ReportFormat::Terminal
-    }
-}
-
 /// The output formats of a comparison: those of a report but CSV, which lists the numbers of one run.
 fn format() -> impl TypedValueParser<Value = ReportFormat> {
     let formats = ReportFormat::value_variants().iter().filter(|format| **format != ReportFormat::Csv);

@@ -33,17 +33,15 @@ const RESULTS: &str = "results";
 /// When a run cannot be read, or the runs cannot be compared.
 pub fn compare(arguments: &CompareArguments) -> Result<Exit, CliError> {
     let (before, after) = sides(arguments)?;
-    if before.is_empty() && arguments.has_comparison_options() {
-        return Err(CliError::usage(
-            "--strategies, --tolerance and --format need two runs: name a second run, or use --compare-with",
-        ));
-    }
+    let CompareArguments { tolerance, strategies, format, .. } = arguments;
     let mut exit = Exit::Success;
-    if before.is_empty() {
-        after.iter().try_for_each(check_usable)?;
-    } else {
-        let CompareArguments { tolerance, strategies, format, .. } = arguments;
+    if !before.is_empty() {
         exit = compare_sides(&before, &after, *tolerance, strategies, *format)?;
+    } else if !strategies.is_empty() || tolerance.is_some() || *format != ReportFormat::Terminal {
+        let missing = "--strategies, --tolerance and --format need two runs: name a second run, or use --compare-with";
+        return Err(CliError::usage(missing));
+    } else {
+        after.iter().try_for_each(check_usable)?;
     }
     if let (Some(name), Some(last)) = (&arguments.save_run, after.last()) {
         save(&last.record, name, exit)?;

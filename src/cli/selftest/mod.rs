@@ -49,7 +49,6 @@ pub struct MachineCheck {
 /// When there is no server. A failed check is the exit code 1.
 pub fn selftest(arguments: &SelftestArguments) -> Result<Exit, CliError> {
     let choice = arguments.server.choice()?;
-    let quit = choice.quit_error("");
     let mut failed = 0;
     for check in load_checks::checks()? {
         failed += check.print()?;
@@ -57,7 +56,7 @@ pub fn selftest(arguments: &SelftestArguments) -> Result<Exit, CliError> {
     let plan = ready("default", &["one", "other"], true)?.plan;
     let namespace = arguments.server.databases.namespace(&plan.name, &Invocation::now().id);
     let names = databases(&namespace, &plan);
-    Session::run(choice, quit, async |session| {
+    Session::run(choice, async |session| {
         let check = async || {
             for check in server_checks::one_client(&session, &namespace).await? {
                 failed += check.print()?;

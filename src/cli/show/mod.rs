@@ -48,16 +48,13 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
     let showing = Showing { plan, strategies, call, namespace: &namespace, session: None };
     let preamble = preamble(&ready.scenario, &ready.plan);
     match arguments.server.choice() {
-        Ok(choice) => {
-            let quit = choice.quit_error("");
-            Session::run(choice, quit, async |session| {
-                let show = async || {
-                    output::print(&preamble)?;
-                    Showing { session: Some(&session), ..showing }.print().await
-                };
-                session.with_databases(&namespace, &names, show).await
-            })
-        }
+        Ok(choice) => Session::run(choice, async |session| {
+            let show = async || {
+                output::print(&preamble)?;
+                Showing { session: Some(&session), ..showing }.print().await
+            };
+            session.with_databases(&namespace, &names, show).await
+        }),
         // A program that was named is to be used.
         Err(error) if arguments.server.embedded.mongod.is_some() => Err(error),
         Err(missing) => {

@@ -61,8 +61,8 @@ fn verify_scenario(arguments: &VerifyArguments, name: &str) -> Result<Exit, CliE
     let choice = arguments.server.choice()?.with_checkpoints(Checkpoints::EveryFewSeconds);
     check_fault(arguments.fault, &choice)?;
     let namespace = arguments.server.databases.namespace(&all[0].plan.name, &Invocation::now().id);
-    let quit = choice.quit_error("");
     let checks = ScenarioChecks { arguments, name, namespace };
+    let quit = choice.quit_error("");
     match (arguments.fault, choice) {
         (Some(kind), ServerChoice::Embedded(options)) => on_main_thread(quit, async |stop| {
             let options = EmbeddedOptions { is_disturbed: true, ..options };
@@ -72,7 +72,7 @@ fn verify_scenario(arguments: &VerifyArguments, name: &str) -> Result<Exit, CliE
             };
             Session::with_each(&options, 1, &stop, disturbed).await
         }),
-        (kind, choice) => Session::run(choice, quit, async |session| {
+        (kind, choice) => Session::run(choice, async |session| {
             checks.all(all, &session, kind.map(|kind| Fault { kind, server: None })).await
         }),
     }
