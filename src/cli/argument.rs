@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::compile::Choice;
@@ -192,22 +193,13 @@ pub struct SummaryArguments {
     /// Folder of published results (any depth), or one whose subfolders are runs
     pub folder: PathBuf,
     /// Output format
-    #[arg(long, value_enum, value_name = "NAME", default_value = "markdown")]
-    pub format: SummaryFormat,
+    #[arg(long, value_name = "NAME", default_value = "markdown", value_parser = one_of([ReportFormat::Markdown, ReportFormat::Html]))]
+    pub format: ReportFormat,
     /// Print rules of thumb instead of runs: what the results beneath the folder confirm and refute
     ///
     /// Reads sweep.json, growth.json, claims.json, and the files of a folder named claims.
     #[arg(long)]
     pub rules: bool,
-}
-
-/// The forms of a summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SummaryFormat {
-    /// Markdown
-    Markdown,
-    /// One self-contained HTML file
-    Html,
 }
 
 /// The forms of a report.
@@ -223,6 +215,12 @@ pub enum ReportFormat {
     Json,
     /// The measured numbers, one per row, see docs/results.md
     Csv,
+}
+
+/// Returns the parser of a format that is one of these.
+pub fn one_of<const N: usize>(formats: [ReportFormat; N]) -> impl TypedValueParser<Value = ReportFormat> {
+    PossibleValuesParser::new(formats.iter().filter_map(ValueEnum::to_possible_value))
+        .try_map(|name| ReportFormat::from_str(&name, false))
 }
 
 /// `server`.

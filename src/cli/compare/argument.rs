@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::cli::argument::ReportFormat;
+use crate::cli::argument::{ReportFormat, one_of};
 use crate::cli::value::name;
 use crate::results::saved_run::{LONGEST_NAME, is_name};
 use crate::scenario::quantity::percent;
@@ -32,16 +31,13 @@ pub struct CompareArguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub strategies: Vec<String>,
     /// Output format
-    #[arg(long, value_name = "NAME", default_value = "terminal", value_parser = format())]
+    #[arg(long, value_name = "NAME", default_value = "terminal", value_parser = one_of(FORMATS))]
     pub format: ReportFormat,
 }
 
-/// The output formats of a comparison: those of a report but CSV, which lists the numbers of one run.
-fn format() -> impl TypedValueParser<Value = ReportFormat> {
-    let formats = ReportFormat::value_variants().iter().filter(|format| **format != ReportFormat::Csv);
-    PossibleValuesParser::new(formats.filter_map(ValueEnum::to_possible_value))
-        .try_map(|name| ReportFormat::from_str(&name, false))
-}
+/// The output formats of a comparison: CSV lists the numbers of a single run.
+const FORMATS: [ReportFormat; 4] =
+    [ReportFormat::Terminal, ReportFormat::Markdown, ReportFormat::Html, ReportFormat::Json];
 
 /// The options of `run` about saved runs.
 #[derive(Debug, Clone, Default, Args)]
