@@ -61,8 +61,8 @@ pub fn clean(arguments: &CleanArguments) -> Result<Exit, CliError> {
         }
         let question = format!("Remove the {} databases of runs that have ended?", ended.len());
         if !arguments.yes && ask(&question).await != Some(true) {
-            output::print("nothing was removed; use --yes to remove the databases of runs that have ended\n")?;
-            return Ok(Exit::CheckFailed);
+            let kept = "nothing was removed; use --yes to remove the databases of runs that have ended\n";
+            return output::print(kept).map(|()| Exit::CheckFailed);
         }
         remove(&session, &ended).await
     })

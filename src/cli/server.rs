@@ -71,10 +71,8 @@ impl ServerChoice {
 
     /// Lets an embedded server write checkpoints at these times.
     pub fn with_checkpoints(self, checkpoints: Checkpoints) -> ServerChoice {
-        match self {
-            ServerChoice::Embedded(options) => ServerChoice::Embedded(EmbeddedOptions { checkpoints, ..options }),
-            ServerChoice::Uri { .. } => self,
-        }
+        let ServerChoice::Embedded(options) = self else { return self };
+        ServerChoice::Embedded(EmbeddedOptions { checkpoints, ..options })
     }
 
     /// Returns the error of a command that is quit without cleanup; `saved` says where results are.

@@ -37,10 +37,8 @@ impl FromStr for ConnectionString {
 
 /// A name, which is not empty.
 pub(crate) fn name(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("empty name".to_owned()),
-        name => Ok(name.to_owned()),
-    }
+    let name = text.trim().to_owned();
+    if name.is_empty() { Err("empty name".to_owned()) } else { Ok(name) }
 }
 
 /// A prefix of database names.

@@ -10,7 +10,7 @@ use crate::plan::{Outcome, Plan, Value, written};
 use crate::results::verification::Problem;
 
 use super::call::{self, CallResult, FinishedCall};
-use super::state::{FinalState, id_of};
+use super::state::{FinalState, counts, id_of};
 
 /// A new record, by entity and the text of its `_id`.
 type Id = (usize, String);
@@ -66,7 +66,7 @@ impl NewRecords {
 
     /// Returns the records of one entity that are not as they should be.
     fn faulty(&self, entity: usize, generated: &FinalState, rows: &FinalState) -> FaultyRecords {
-        let counts = counts(&rows[entity].1);
+        let counts = counts(&rows[entity].1, id_of);
         let has = |id: &str| counts.contains_key(id);
         let of_call = |(id, call): (&str, u64)| format!("{id} of call {call}");
         let twice = counts.iter().filter(|(_, count)| **count > 1).map(|(id, _)| id.clone());
@@ -75,15 +75,6 @@ impl NewRecords {
         let refused = self.reported(entity, false).filter(|(id, _)| has(id)).map(of_call);
         [twice.collect(), missing.collect(), loaded.collect(), refused.collect()]
     }
-}
-
-/// How often every `_id` occurs in the rows of an entity.
-fn counts(rows: &[Value]) -> HashMap<String, u64> {
-    let mut counts = HashMap::new();
-    for row in rows {
-        *counts.entry(id_of(row)).or_default() += 1;
-    }
-    counts
 }
 
 impl ExpectedRecords {
@@ -101,7 +92,7 @@ impl ExpectedRecords {
             let faulty = new.faulty(entity, generated, rows);
             let [twice, missing, ..] = &faulty;
             if !twice.is_empty() {
-                let (all, different) = (own.len(), counts(own).len());
+                let (all, different) = (own.len(), counts(own, id_of).len());
                 notes.push(format!(
                     "{all} `{name}` records have only {different} different `_id`s in the baseline: are they drawn too \
                      narrowly?"

@@ -68,18 +68,18 @@ pub fn id_of(row: &Value) -> String {
 
 /// Returns the rows of one multiset that the other lacks.
 fn without<'r>(rows: &'r [Value], others: &[Value]) -> Vec<&'r Value> {
-    let mut left: HashMap<String, usize> = HashMap::new();
-    for other in others {
-        *left.entry(written(other)).or_default() += 1;
-    }
-    let mut lacking = Vec::new();
+    let mut left = counts(others, written);
+    let mut take = |row: &Value| left.get_mut(&written(row)).filter(|count| **count > 0).map(|count| *count -= 1);
+    rows.iter().filter(|row| take(row).is_none()).collect()
+}
+
+/// How often each text of the rows occurs.
+pub fn counts(rows: &[Value], text: impl Fn(&Value) -> String) -> HashMap<String, u64> {
+    let mut counts = HashMap::new();
     for row in rows {
-        match left.get_mut(&written(row)) {
-            Some(count) if *count > 0 => *count -= 1,
-            _ => lacking.push(row),
-        }
+        *counts.entry(text(row)).or_default() += 1;
     }
-    lacking
+    counts
 }
 
 #[cfg(test)]

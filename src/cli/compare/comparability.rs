@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::report::counted;
 use crate::results::{LoadModel, Part, RunRecord, Status};
 use crate::scenario::Outline;
 use crate::stats::run_comparison::{ComparedParts, measured_parts};
@@ -23,7 +24,7 @@ pub fn unusable(record: &RunRecord) -> Option<String> {
         return Some(format!("it is invalid (see `docshape report`): {again}"));
     }
     (rounds < MINIMUM_ROUNDS).then(|| {
-        let has = if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
+        let has = counted(rounds as u64, "round");
         format!("it has {has}, and a comparison needs {MINIMUM_ROUNDS}: {again} with --preset quick or --rounds 8")
     })
 }

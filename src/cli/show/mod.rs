@@ -24,7 +24,7 @@ use super::exit::{CliError, Exit};
 use super::output;
 use super::reservation::databases;
 use super::run::Invocation;
-use super::scenario::{Ready, prepare};
+use super::scenario::prepare;
 use super::session::Session;
 
 use code::Code;
@@ -39,7 +39,13 @@ use sample::{SampleCall, as_bson, sample_document};
 /// # Errors
 /// When the scenario cannot be used, the server is lost, or the text cannot be written.
 pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
-    let ready = ready(arguments)?;
+    let ShowArguments { set, mix, strategies, .. } = arguments.clone();
+    let choice = Choice { set, mix, strategies, ..Choice::default() };
+    let mut ready = prepare(&arguments.scenario, &choice)?;
+    if arguments.strategies.is_empty() {
+        // A plain choice leaves out those that are not compared by default; here all are of interest.
+        ready.plan = ready.plan_of_all(choice).map_or(ready.plan, Arc::new);
+    }
     // The scenario has compiled, so that this finds no problems.
     let strategies = compile::inherit(&ready.scenario.strategies, &Diagnostics::new());
     let namespace = arguments.server.databases.namespace(&ready.plan.name, &Invocation::now().id);
@@ -66,17 +72,6 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
             runtime.map_err(failed)?.block_on(showing.print())
         }
     }
-}
-
-fn ready(arguments: &ShowArguments) -> Result<Ready, CliError> {
-    let ShowArguments { set, mix, strategies, .. } = arguments.clone();
-    let choice = Choice { set, mix, strategies, ..Choice::default() };
-    let mut ready = prepare(&arguments.scenario, &choice)?;
-    if arguments.strategies.is_empty() {
-        // A plain choice leaves out those that are not compared by default; here all are of interest.
-        ready.plan = ready.plan_of_all(choice).map_or(ready.plan, Arc::new);
-    }
-    Ok(ready)
 }
 
 fn plain_document(raw: &RawDocument) -> Result<Document, EvalError> {
