@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::compile::Choice;
@@ -72,16 +73,8 @@ impl SubjectArguments {
 
     /// Returns the choices for a plan; with `repeat`, the baseline runs a second time.
     pub fn choice(&self, seed: u64, repeat: bool) -> Choice {
-        Choice {
-            set: self.set.clone(),
-            mix: self.mix.clone(),
-            shares: self.share.clone(),
-            strategies: self.strategies.clone(),
-            all: self.all_strategies,
-            repeat,
-            seed,
-            write_concern: self.write_concern.clone(),
-        }
+        let SubjectArguments { strategies, all_strategies: all, mix, share: shares, set, write_concern } = self.clone();
+        Choice { set, mix, shares, strategies, all, repeat, seed, write_concern }
     }
 }
 
@@ -155,7 +148,7 @@ pub struct CheckArguments {
 }
 
 /// `show`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ShowArguments {
     /// Scenario file, or name of a built-in scenario (see `docshape list`)
     pub scenario: String,
@@ -200,22 +193,13 @@ pub struct SummaryArguments {
     /// Folder of published results (any depth), or one whose subfolders are runs
     pub folder: PathBuf,
     /// Output format
-    #[arg(long, value_enum, value_name = "NAME", default_value = "markdown")]
-    pub format: SummaryFormat,
+    #[arg(long, value_name = "NAME", default_value = "markdown", value_parser = one_of([ReportFormat::Markdown, ReportFormat::Html]))]
+    pub format: ReportFormat,
     /// Print rules of thumb instead of runs: what the results beneath the folder confirm and refute
     ///
     /// Reads sweep.json, growth.json, claims.json, and the files of a folder named claims.
     #[arg(long)]
     pub rules: bool,
-}
-
-/// The forms of a summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SummaryFormat {
-    /// Markdown
-    Markdown,
-    /// One self-contained HTML file
-    Html,
 }
 
 /// The forms of a report.
@@ -231,6 +215,12 @@ pub enum ReportFormat {
     Json,
     /// The measured numbers, one per row, see docs/results.md
     Csv,
+}
+
+/// Returns the parser of a format that is one of these.
+pub fn one_of<const N: usize>(formats: [ReportFormat; N]) -> impl TypedValueParser<Value = ReportFormat> {
+    PossibleValuesParser::new(formats.iter().filter_map(ValueEnum::to_possible_value))
+        .try_map(|name| ReportFormat::from_str(&name, false))
 }
 
 /// `server`.

@@ -51,11 +51,11 @@ pub fn by_group() -> Result<Vec<(&'static str, Vec<Scenario>)>, CliError> {
         scenario.ok_or_else(|| CliError::failure(format!("the built-in scenario {name} is damaged")))
     };
     let scenarios: Vec<Scenario> = SCENARIOS.iter().map(read).collect::<Result<_, _>>()?;
-    let of_group = |group: &'static str| {
-        let is_of = |scenario: &&Scenario| scenario.group.as_deref() == Some(group);
-        (group, scenarios.iter().filter(is_of).cloned().collect::<Vec<_>>())
+    let of_group = |group| {
+        let own = scenarios.iter().filter(|scenario| scenario.group.as_deref() == Some(group));
+        (group, own.cloned().collect::<Vec<_>>())
     };
-    Ok(GROUPS.iter().map(|group| of_group(group)).filter(|(_, scenarios)| !scenarios.is_empty()).collect())
+    Ok(GROUPS.iter().copied().map(of_group).filter(|(_, scenarios)| !scenarios.is_empty()).collect())
 }
 
 /// The scenario that `name_or_path` means: a name of the catalogue, or a file.
@@ -63,13 +63,9 @@ pub fn by_group() -> Result<Vec<(&'static str, Vec<Scenario>)>, CliError> {
 /// # Errors
 /// When there is no such scenario, or its file cannot be read.
 pub fn open(name_or_path: &str) -> Result<Source, CliError> {
-    let from_file = || Source::load(name_or_path).map_err(CliError::from);
-    if is_path(name_or_path) {
-        return from_file();
-    }
-    match SCENARIOS.iter().find(|(name, _)| *name == name_or_path) {
-        Some((name, text)) => Ok(Source::new(*name, *text)),
-        None if Path::new(name_or_path).is_file() => from_file(),
+    match SCENARIOS.into_iter().find(|(name, _)| *name == name_or_path) {
+        Some((name, text)) => Ok(Source::new(name, text)),
+        None if is_path(name_or_path) || Path::new(name_or_path).is_file() => Ok(Source::load(name_or_path)?),
         None => Err(unknown(name_or_path)),
     }
 }

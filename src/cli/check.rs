@@ -1,13 +1,13 @@
 //! `docshape check`.
 
-use crate::compile::Choice;
+use crate::compile::{Choice, compile};
 use crate::plan::Plan;
 use crate::scenario::{self, Diagnostics, MixDefinition, Scenario, Source};
 
 use super::argument::CheckArguments;
 use super::data_size::check_data;
 use super::exit::{CliError, Exit};
-use super::scenario::{already_printed, print_diagnostics};
+use super::scenario::print_diagnostics;
 use super::{catalogue, output};
 
 /// Prints all problems of all files, and a summary of each valid one.
@@ -25,7 +25,8 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, CliError> {
     }
     match (unreadable.is_empty(), broken) {
         (true, false) => Ok(Exit::Success),
-        (true, true) => Err(already_printed()),
+        // The problems are printed.
+        (true, true) => Err(CliError::usage("")),
         (false, _) => Err(CliError::usage(unreadable.join("\n  and: "))),
     }
 }
@@ -33,36 +34,28 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, CliError> {
 /// Whether the scenario can run, with every mix.
 fn check_source(source: &Source) -> Result<bool, CliError> {
     let mut diagnostics = Diagnostics::new();
-    let scenario = scenario::read(source, &mut diagnostics);
-    let plan = scenario.as_ref().and_then(|scenario| compile_all_mixes(scenario, &mut diagnostics));
-    let large = match (&scenario, &plan) {
-        (Some(scenario), Some(plan)) => check_data(scenario, plan, &mut diagnostics),
-        _ => Vec::new(),
-    };
+    let found = scenario::read(source, &mut diagnostics).and_then(|scenario| {
+        let plan = compile_all_mixes(&scenario, &mut diagnostics)?;
+        let large = check_data(&scenario, &plan, &mut diagnostics);
+        Some((summary(&scenario, &plan), large))
+    });
     print_diagnostics(&diagnostics, source);
-    match (scenario, plan, diagnostics.has_errors()) {
-        (Some(scenario), Some(plan), false) => {
-            output::print(&format!("{}: {}\n", source.path, summary(&scenario, &plan)))?;
-            large.iter().try_for_each(|line| output::print(&format!("  {line}\n")))?;
-            Ok(true)
-        }
-        _ => Ok(false),
-    }
+    let Some((summary, large)) = found.filter(|_| !diagnostics.has_errors()) else { return Ok(false) };
+    output::print(&format!("{}: {summary}\n", source.path))?;
+    large.iter().try_for_each(|line| output::print(&format!("  {line}\n")))?;
+    Ok(true)
 }
 
-/// Compiles the scenario once with each mix that has other parameters than a plain run, and returns the plan of a plain run.
+/// Compiles the scenario, with each of its mixes if those have parameters, and returns the plan of a plain run.
 fn compile_all_mixes(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Option<Plan> {
-    let plain = scenario.mixes.iter().find(|mix| mix.name.value == "default").or(scenario.mixes.first());
-    let has_parameters = |mix: &MixDefinition| !mix.parameters.is_empty();
-    let others = scenario.mixes.iter().filter(|mix| has_parameters(mix) || plain.is_some_and(has_parameters));
-    let mut choices = vec![Choice::default()];
-    choices.extend(others.map(|mix| Choice { mix: Some(mix.name.value.clone()), ..Choice::default() }));
-    let mut plans = choices.iter().map(|choice| {
+    let mut compiled = |mix: Option<&MixDefinition>| {
+        let choice = Choice { mix: mix.map(|mix| mix.name.value.clone()), ..Choice::default() };
         // A choice error cannot be: the mix is one of the scenario's.
-        crate::compile::compile(scenario, choice, diagnostics).ok().flatten()
-    });
-    let plain = plans.next().flatten();
-    plans.for_each(drop);
+        compile(scenario, &choice, diagnostics).ok().flatten()
+    };
+    let plain = compiled(None);
+    let has_parameters = scenario.mixes.iter().any(|mix| !mix.parameters.is_empty());
+    scenario.mixes.iter().filter(|_| has_parameters).for_each(|mix| drop(compiled(Some(mix))));
     plain
 }
 
@@ -70,12 +63,8 @@ fn summary(scenario: &Scenario, plan: &Plan) -> String {
     let strategies: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
     let operations: Vec<&str> = scenario.operations.iter().map(|operation| operation.name.value.as_str()).collect();
     let mixes: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
-    let records = plan
-        .data
-        .entities
-        .iter()
-        .enumerate()
-        .map(|(position, entity)| format!("{} {}", plan.data.len(position), entity.name));
+    let entities = plan.data.entities.iter().enumerate();
+    let records = entities.map(|(position, entity)| format!("{} {}", plan.data.len(position), entity.name));
     let records = records.collect::<Vec<_>>().join(", ");
     let [strategies, operations, mixes] = [strategies, operations, mixes].map(|names| names.join(", "));
     format!("{}; strategies {strategies}; operations {operations}; mixes {mixes}; records {records}", plan.name)

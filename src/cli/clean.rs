@@ -10,7 +10,7 @@ use super::answer::ask;
 use super::argument::ConnectionString;
 use super::exit::{CliError, Exit};
 use super::output;
-use super::server::{MONGODB_URI, ServerChoice, UserServer, uri_of_environment};
+use super::server::ServerChoice;
 use super::session::Session;
 
 /// `clean`.
@@ -31,17 +31,6 @@ pub struct CleanArguments {
 }
 
 impl CleanArguments {
-    fn choice(&self) -> Result<ServerChoice, CliError> {
-        let server = |uri, source| ServerChoice::Uri(UserServer { uri, source, is_confirmed: true });
-        match (self.uri.clone(), uri_of_environment()) {
-            (Some(uri), _) => Ok(server(uri, "--uri")),
-            (None, Some(uri)) => Ok(server(uri, MONGODB_URI)),
-            (None, None) => {
-                Err(CliError::usage("name the server to clean with --uri; embedded servers clean up after themselves"))
-            }
-        }
-    }
-
     /// Whether a database may be removed: no run uses it.
     fn covers(&self, database: &MarkedDatabase) -> bool {
         let owner = &database.owner;
@@ -58,9 +47,10 @@ impl CleanArguments {
 /// # Errors
 /// When the server cannot be used. The exit code 1 says that databases of ended runs are left.
 pub fn clean(arguments: &CleanArguments) -> Result<Exit, CliError> {
-    let choice = arguments.choice()?;
-    let quit = choice.quit_error("");
-    Session::run(choice, quit, async |session| {
+    let choice = ServerChoice::of_user(arguments.uri.as_ref(), true);
+    let unnamed = "name the server to clean with --uri; embedded servers clean up after themselves";
+    let choice = choice.ok_or_else(|| CliError::usage(unnamed))?;
+    Session::run(choice, async |session| {
         let survey = Survey::read(&session.target).await;
         let survey = survey.map_err(|failure| CliError::failure(format!("cannot list the databases: {failure}")))?;
         check_names(arguments, &survey)?;
@@ -71,8 +61,8 @@ pub fn clean(arguments: &CleanArguments) -> Result<Exit, CliError> {
         }
         let question = format!("Remove the {} databases of runs that have ended?", ended.len());
         if !arguments.yes && ask(&question).await != Some(true) {
-            output::print("nothing was removed; use --yes to remove the databases of runs that have ended\n")?;
-            return Ok(Exit::CheckFailed);
+            let kept = "nothing was removed; use --yes to remove the databases of runs that have ended\n";
+            return output::print(kept).map(|()| Exit::CheckFailed);
         }
         remove(&session, &ended).await
     })
@@ -83,12 +73,9 @@ fn check_names(arguments: &CleanArguments, survey: &Survey) -> Result<(), CliErr
     let has = |is: &dyn Fn(&MarkedDatabase) -> bool| survey.marked.iter().any(is);
     let run = arguments.run.iter().find(|run| !has(&|database| database.owner.run == **run));
     let host = arguments.host.iter().find(|host| !has(&|database| database.owner.process.host == **host));
-    match run.map(|run| format!("--run {run}")).or(host.map(|host| format!("--host {host}"))) {
-        None => Ok(()),
-        Some(option) => {
-            Err(CliError::usage(format!("{option}: it has no databases on this server; omit the option to list all")))
-        }
-    }
+    let option = run.map(|run| format!("--run {run}")).or(host.map(|host| format!("--host {host}")));
+    let unknown = |option| format!("{option}: it has no databases on this server; omit the option to list all");
+    option.map_or(Ok(()), |option| Err(CliError::usage(unknown(option))))
 }
 
 /// A line per database, and how to remove those of other hosts.

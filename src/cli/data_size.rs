@@ -29,8 +29,9 @@ pub fn check_data(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostic
     let mut lines = Vec::new();
     for arm in plan.arms.iter() {
         let mut size = DataSize::default();
-        for (collection, copies) in templates(arm) {
-            if let Err(error) = checking(|| size.add(plan, collection, copies)) {
+        for series in arm.series() {
+            if let Err(error) = checking(|| size.add(plan, series)) {
+                let collection = &series[0];
                 let message = format!("cannot make a document of `{}` in `{}`: {error}", collection.name, arm.name);
                 let help = "documents have at most 16 MiB; see docs/format.md for the other limits";
                 diagnostics.error(place(scenario, arm, collection), message, help);
@@ -43,31 +44,21 @@ pub fn check_data(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostic
     lines
 }
 
-/// The collections of a strategy with their numbers. Of those that one definition makes (`for`), the first stands for all.
-fn templates(arm: &Arm) -> Vec<(&Collection, f64)> {
-    let mut templates: Vec<(&Collection, f64)> = Vec::new();
-    for collection in &arm.collections {
-        match templates.iter_mut().find(|(known, _)| known.written == collection.written) {
-            Some((_, copies)) => *copies += 1.0,
-            None => templates.push((collection, 1.0)),
-        }
-    }
-    templates
-}
-
 /// The bytes of the documents that the baseline loads, estimated; 0 where they cannot be made.
 pub fn loaded_bytes(plan: &Plan) -> f64 {
     let mut size = DataSize::default();
-    for (collection, copies) in plan.arms.first().map(templates).unwrap_or_default() {
+    for series in plan.arms.iter().take(1).flat_map(Arm::series) {
         // The loader reports documents that cannot be made.
-        let _ = checking(|| size.add(plan, collection, copies));
+        let _ = checking(|| size.add(plan, series));
     }
     size.bytes
 }
 
 impl DataSize {
-    /// Adds a collection and its copies: the number of its documents is known where a record makes one, else it is at least that.
-    fn add(&mut self, plan: &Plan, collection: &Collection, copies: f64) -> Result<(), EvalError> {
+    /// Adds the collections of one definition, of which the first stands for all: the number of its documents is known where a
+    /// record makes one, else it is at least that.
+    fn add(&mut self, plan: &Plan, series: &[Collection]) -> Result<(), EvalError> {
+        let (collection, copies) = (&series[0], series.len() as f64);
         let (mut made, mut size) = (0.0_f64, 0.0);
         for document in Documents::new(plan, collection, collection.load_order).take(SAMPLED) {
             let length = document?.as_bytes().len();
@@ -79,13 +70,11 @@ impl DataSize {
                 break;
             }
         }
-        let documents = match collection.loops.as_ref().and_then(|loops| loops.first()) {
-            Some(outermost) => match outermost.over {
-                LoopOver::Entity(entity) => made.max(plan.data.len(entity) as f64),
-                LoopOver::List(_) => made,
-            },
-            None => 0.0,
-        };
+        let outermost = collection.loops.as_ref().and_then(|loops| loops.first());
+        let documents = outermost.map_or(0.0, |outermost| match outermost.over {
+            LoopOver::Entity(entity) => made.max(plan.data.len(entity) as f64),
+            LoopOver::List(_) => made,
+        });
         if made > 0.0 {
             self.documents += copies * documents;
             self.bytes += copies * documents * size / made;

@@ -24,11 +24,8 @@ pub fn raise_limit() {
 /// # Errors
 /// When the limit of this process does not allow them.
 pub fn check(clients: u64, threads: u64, servers: u64) -> Result<(), CliError> {
-    match getrlimit(Resource::RLIMIT_NOFILE) {
-        Ok((limit, _)) => fit(clients, threads, servers, limit),
-        // An unknown limit rejects nothing; a pool that does not fill is an error later.
-        Err(_) => Ok(()),
-    }
+    // An unknown limit rejects nothing; a pool that does not fill is an error later.
+    getrlimit(Resource::RLIMIT_NOFILE).map_or(Ok(()), |(limit, _)| fit(clients, threads, servers, limit))
 }
 
 fn fit(clients: u64, threads: u64, servers: u64, limit: u64) -> Result<(), CliError> {

@@ -1,7 +1,5 @@
 //! `docshape server install`: the mongod that docshape starts by default.
 
-use std::io::IsTerminal;
-use std::path::Path;
 use std::process::Command;
 
 use super::answer::ask_now;
@@ -16,13 +14,9 @@ const SCRIPT: &str = include_str!("../../scripts/install-mongod.sh");
 /// # Errors
 /// When the script cannot be run, or fails: it has said why.
 pub fn install(arguments: &InstallArguments) -> Result<Exit, CliError> {
-    install_into(arguments.prefix.as_deref())
-}
-
-fn install_into(prefix: Option<&Path>) -> Result<Exit, CliError> {
     let mut bash = Command::new("bash");
     bash.args(["-c", SCRIPT, "install-mongod"]);
-    if let Some(prefix) = prefix {
+    if let Some(prefix) = &arguments.prefix {
         bash.arg("--prefix").arg(prefix);
     }
     let status = bash.status().map_err(|error| CliError::failure(format!("cannot run bash: {error}; install it")))?;
@@ -35,12 +29,9 @@ fn install_into(prefix: Option<&Path>) -> Result<Exit, CliError> {
 /// # Errors
 /// When it was wanted and failed.
 pub fn offer() -> Result<bool, CliError> {
-    if !std::io::stdin().is_terminal() {
-        return Ok(false);
-    }
     let question = "no mongod was found; install MongoDB Community 6.0.5 (42 MB, hash checked) for docshape?";
     match ask_now(question) {
-        Some(true) => install_into(None).map(|_| true),
+        Some(true) => install(&InstallArguments { prefix: None }).map(|_| true),
         Some(false) | None => Ok(false),
     }
 }

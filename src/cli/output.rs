@@ -66,11 +66,7 @@ fn harmless(text: &str) -> Cow<'_, str> {
     while let Some(c) = rest.chars().next() {
         let colour = colour_length(rest);
         let length = colour.unwrap_or(c.len_utf8());
-        if colour.is_some() || is_kept(c) {
-            kept.push_str(&rest[..length]);
-        } else {
-            kept.push('\u{fffd}');
-        }
+        kept.push_str(if colour.is_some() || is_kept(c) { &rest[..length] } else { "\u{fffd}" });
         rest = &rest[length..];
     }
     kept.into()

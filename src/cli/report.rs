@@ -19,15 +19,14 @@ pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let others = results::other_mixes(&arguments.run, &record);
     let mut report = Report::among(&record, &others).in_folder(&arguments.run.display().to_string());
     if let Some(folder) = &arguments.out {
-        write_files(&record, &report.with_files(), folder)?;
-        return Ok(Exit::Success);
+        return write_files(&record, &report.with_files(), folder).map(|()| Exit::Success);
     }
     // A printed report has no pictures next to it.
     if arguments.format == ReportFormat::Terminal && arguments.run.join(HTML_FILE).is_file() {
         report = report.with_files();
     }
-    output::print(&render(&record, &report, arguments.format, arguments.full))?;
-    Ok(Exit::Success)
+    let text = in_format(&report, arguments.format, arguments.full);
+    output::print(&text.unwrap_or_else(|| metrics(&record))).map(|()| Exit::Success)
 }
 
 /// Writes the page and the Markdown report of a study into its folder, and prints the report.
@@ -36,10 +35,8 @@ pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
 /// When one of them cannot be written.
 pub fn conclude_study(report: Report, folder: &Path) -> Result<(), CliError> {
     let report = report.in_folder(&folder.display().to_string());
-    for (name, text) in [(MARKDOWN_FILE, written(&Markdown, &report)), (HTML_FILE, written(&Html, &report))] {
-        let path = folder.join(name);
-        results::write_whole(&path, &text).map_err(|error| write_error(&path, &error))?;
-    }
+    write(folder, MARKDOWN_FILE, &written(&Markdown, &report))?;
+    write(folder, HTML_FILE, &written(&Html, &report))?;
     output::print(&terminal(&report))
 }
 
@@ -53,16 +50,8 @@ pub fn print_without_run(arguments: &ReportArguments, report: Report) -> Result<
     if arguments.out.is_some() {
         return Err(CliError::usage(format!("{subject} has no report in files; try --format markdown")));
     }
-    output::print(&match arguments.format {
-        ReportFormat::Terminal => terminal(&report),
-        ReportFormat::Markdown => written(&Markdown, &report),
-        ReportFormat::Html => written(&Html, &report),
-        ReportFormat::Json => written(&Json, &report),
-        ReportFormat::Csv => {
-            return Err(CliError::usage(format!("{subject} has no CSV; try --format json")));
-        }
-    })?;
-    Ok(Exit::Success)
+    let no_csv = || CliError::usage(format!("{subject} has no CSV; try --format json"));
+    output::print(&in_format(&report, arguments.format, true).ok_or_else(no_csv)?).map(|()| Exit::Success)
 }
 
 /// Writes the page, the Markdown report with its pictures, and the table of what was measured, each whole or not at all.
@@ -71,24 +60,26 @@ pub fn print_without_run(arguments: &ReportArguments, report: Report) -> Result<
 /// When the folder or a file cannot be created.
 pub fn write_files(record: &RunRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
     fs::create_dir_all(folder).map_err(|error| write_error(folder, &error))?;
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        results::write_whole(&path, text).map_err(|error| write_error(&path, &error))
-    };
-    report.pictures().iter().try_for_each(|picture| write(picture.file, &picture.text))?;
-    write(HTML_FILE, &written(&Html, report))?;
-    write(MARKDOWN_FILE, &written(&Markdown, report))?;
-    write(CSV_FILE, &metrics(record))
+    report.pictures().iter().try_for_each(|picture| write(folder, picture.file, &picture.text))?;
+    write(folder, HTML_FILE, &written(&Html, report))?;
+    write(folder, MARKDOWN_FILE, &written(&Markdown, report))?;
+    write(folder, CSV_FILE, &metrics(record))
 }
 
-fn render(record: &RunRecord, report: &Report, format: ReportFormat, full: bool) -> String {
-    match format {
+fn write(folder: &Path, name: &str, text: &str) -> Result<(), CliError> {
+    let path = folder.join(name);
+    results::write_whole(&path, text).map_err(|error| write_error(&path, &error))
+}
+
+/// A report in a format; `None` for CSV, which only a run has. `full` is the whole report of a run on the terminal.
+pub fn in_format(report: &Report, format: ReportFormat, full: bool) -> Option<String> {
+    Some(match format {
         ReportFormat::Terminal => terminal_of_run(report, full),
         ReportFormat::Markdown => written(&Markdown, report),
         ReportFormat::Html => written(&Html, report),
         ReportFormat::Json => written(&Json, report),
-        ReportFormat::Csv => metrics(record),
-    }
+        ReportFormat::Csv => return None,
+    })
 }
 
 /// The table of what was measured; writing to a `String` never fails.

@@ -2,6 +2,7 @@
 
 use crate::engine::arm_database;
 use crate::plan::Plan;
+use crate::report::counted;
 use crate::server::namespace::Namespace;
 use crate::server::process::ProcessState;
 use crate::server::steady::SteadyTarget;
@@ -41,13 +42,12 @@ impl Session {
         // A run that is resumed drops its own.
         let others = survey.marked.iter().filter(|database| !namespace.is_of_run(&database.owner));
         let ended = others.filter(|database| database.owner.process.state() == ProcessState::Ended);
-        let names: Vec<&str> = ended.map(|database| database.name.as_str()).collect();
+        let names: Vec<String> = ended.map(|database| database.name.clone()).collect();
         if !names.is_empty() {
-            let (databases, are) = if names.len() == 1 { ("database", "is") } else { ("databases", "are") };
-            output::message(&format!(
-                "note: {} {databases} of runs that have ended {are} left on the server ({}): see `docshape clean --uri URI`\n",
-                names.len(),
-                listed(&names)
+            let (count, are) = (counted(names.len() as u64, "database"), if names.len() == 1 { "is" } else { "are" });
+            let names = listed(&names);
+            output::line(&format!(
+                "note: {count} of runs that have ended {are} left on the server ({names}): see `docshape clean --uri URI`"
             ));
         }
         let Some(found) = foreign(&survey).filter(|_| !is_confirmed) else { return Ok(()) };
@@ -70,13 +70,13 @@ impl Session {
         let is_left = left.contains(&reservation) && (result.is_ok() || is_alone);
         let released = if is_left { namespace.drop(&SteadyTarget(&self.target), &reservation).await } else { Ok(()) };
         let result = result.and_then(|value| released.map(|()| value).map_err(CliError::from));
-        result.map_err(|error| with_rights(with_left(error, &namespace.left())))
+        result.map_err(|error| explained(error, &namespace.left()))
     }
 
     /// What a run cannot say because the server refused it to the user.
     pub fn missing_rights(&self) -> Option<String> {
         let refused = &self.deployment.refused;
-        (!refused.is_empty() && !self.is_embedded()).then(|| {
+        (!refused.is_empty() && self.is_confirmed.is_some()).then(|| {
             format!(
                 "The server refused {} to the user, so what they say is missing here; `docshape rights` prints the role with them.",
                 refused.join(", ")
@@ -85,16 +85,12 @@ impl Session {
     }
 }
 
-/// Adds to an error which databases are left.
-fn with_left(error: CliError, left: &[String]) -> CliError {
-    if left.is_empty() {
-        return error;
+/// Adds to an error which databases are left, and for a user without rights how to get them, whichever command was refused.
+fn explained(mut error: CliError, left: &[String]) -> CliError {
+    if !left.is_empty() {
+        let left = left.join(", ");
+        error = error.with(&format!("left on the server: {left}; remove them with `docshape clean --uri URI`"));
     }
-    error.with(&format!("left on the server: {}; remove them with `docshape clean --uri URI`", left.join(", ")))
-}
-
-/// Adds to the error of a user without rights how to get them, whichever command was refused.
-fn with_rights(error: CliError) -> CliError {
     if !error.message.contains("not authorized") || error.message.contains("docshape rights") {
         return error;
     }
@@ -108,8 +104,7 @@ pub fn databases(namespace: &Namespace, plan: &Plan) -> Vec<String> {
 
 /// Describes what others have on a server, if anything.
 fn foreign(survey: &Survey) -> Option<String> {
-    let others: Vec<&str> = survey.others.iter().map(String::as_str).collect();
-    match (others.as_slice(), survey.is_complete) {
+    match (survey.others.as_slice(), survey.is_complete) {
         ([], true) => None,
         ([], false) => Some("the user may not list the databases of this server, so it may hold other data".to_owned()),
         (others, _) => Some(format!("this server holds data that is not docshape's (databases {})", listed(others))),
@@ -117,8 +112,10 @@ fn foreign(survey: &Survey) -> Option<String> {
 }
 
 /// Names, the first few of them.
-fn listed(names: &[&str]) -> String {
-    let more = names.len().saturating_sub(NAMED);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    names.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ") + &more
+fn listed(names: &[String]) -> String {
+    let shown = names[..names.len().min(NAMED)].join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 
 use clap::Args;
 
-use crate::compile::{self, Choice};
+use crate::compile::Choice;
 use crate::plan::{Arm, Plan, Program, Step};
-use crate::scenario::Diagnostics;
 
 use super::argument::DatabaseArguments;
 use super::catalogue::SCENARIOS;
@@ -45,40 +44,18 @@ const ACTIONS_OF_COMMANDS: [(&str, &str); 10] = [
     ("command listIndexes", "listIndexes"),
 ];
 
-/// A right that is not necessary.
-struct OptionalRight {
-    /// Where it is granted, in mongosh.
-    resource: &'static str,
-    action: &'static str,
-    /// What is missing without it.
-    loss: &'static str,
-}
+/// The whole server as a resource in mongosh.
+const ALL: &str = "{ cluster: true }";
 
-/// Rights beyond the own databases, each with what is missing without it.
-const OPTIONAL: [OptionalRight; 7] = [
-    OptionalRight {
-        resource: "{ cluster: true }",
-        action: "serverStatus",
-        loss: "counters: what calls cost the server, its cache, and whether others used it; what flushes write",
-    },
-    OptionalRight {
-        resource: "{ cluster: true }",
-        action: "fsync",
-        loss: "flushes: deferred costs, exact storage sizes, and windows without checkpoints of earlier calls",
-    },
-    OptionalRight { resource: "{ db: \"local\", collection: \"\" }", action: "dbStats", loss: "bytes in the oplog" },
-    OptionalRight { resource: "{ cluster: true }", action: "hostInfo", loss: "system, cores and memory of the server" },
-    OptionalRight { resource: "{ cluster: true }", action: "getParameter", loss: "parameters of the server" },
-    OptionalRight {
-        resource: "{ cluster: true }",
-        action: "getDefaultRWConcern",
-        loss: "the default write concern of the server",
-    },
-    OptionalRight {
-        resource: "{ cluster: true }",
-        action: "listDatabases",
-        loss: "whether the server holds other data, so that --yes is needed",
-    },
+/// Rights beyond the own databases, which are not necessary: the resource, the action, and what is missing without it.
+const OPTIONAL: [(&str, &str, &str); 7] = [
+    (ALL, "serverStatus", "counters: what calls cost the server, its cache, and use by others; what flushes write"),
+    (ALL, "fsync", "flushes: deferred costs, exact storage sizes, and windows without checkpoints of earlier calls"),
+    ("{ db: \"local\", collection: \"\" }", "dbStats", "bytes in the oplog"),
+    (ALL, "hostInfo", "system, cores and memory of the server"),
+    (ALL, "getParameter", "parameters of the server"),
+    (ALL, "getDefaultRWConcern", "the default write concern of the server"),
+    (ALL, "listDatabases", "whether the server holds other data, so that --yes is needed"),
 ];
 
 /// Prints mongosh statements that create the role and a user.
@@ -86,27 +63,20 @@ const OPTIONAL: [OptionalRight; 7] = [
 /// # Errors
 /// When a scenario cannot be used.
 pub fn rights(arguments: &RightsArguments) -> Result<Exit, CliError> {
-    let scenarios = match arguments.scenarios.as_slice() {
-        [] => SCENARIOS.iter().map(|(name, _)| (*name).to_owned()).collect(),
-        named => named.to_vec(),
+    let scenarios: Vec<&str> = match arguments.scenarios.as_slice() {
+        [] => SCENARIOS.map(|(name, _)| name).to_vec(),
+        named => named.iter().map(String::as_str).collect(),
     };
-    let mut privileges = Vec::new();
+    let mut privileges = String::new();
     for scenario in &scenarios {
-        let plan = plan(scenario)?;
+        let choice = Choice::default();
+        let plan = prepare(scenario, &choice)?.plan_of_all(choice);
+        let plan = plan.ok_or_else(|| CliError::usage(format!("{scenario}: not all of its strategies can run")))?;
         let names = arguments.databases.names(&plan.name);
         let databases = names.all(plan.arms.iter().map(|arm| arm.name.as_str()));
-        privileges.push(privilege(&databases, &actions(&plan)));
+        privileges.push_str(&privilege(&databases, &actions(&plan)));
     }
-    output::print(&statements(&scenarios, &privileges.concat())).map(|()| Exit::Success)
-}
-
-/// A scenario with all its strategies.
-fn plan(scenario: &str) -> Result<Plan, CliError> {
-    let ready = prepare(scenario, &Choice::default())?;
-    let strategies = ready.scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
-    let all = Choice { strategies, ..Choice::default() };
-    let compiled = compile::compile(&ready.scenario, &all, &mut Diagnostics::new());
-    compiled.ok().flatten().ok_or_else(|| CliError::usage(format!("{scenario}: not all of its strategies can run")))
+    output::print(&statements(&scenarios, &privileges)).map(|()| Exit::Success)
 }
 
 /// The actions on the databases of a scenario, in alphabetical order.
@@ -145,7 +115,7 @@ fn privilege(databases: &[String], actions: &BTreeSet<&str>) -> String {
     )
 }
 
-fn statements(scenarios: &[String], privileges: &str) -> String {
+fn statements(scenarios: &[&str], privileges: &str) -> String {
     let mut text = format!(
         "// The smallest role for docshape with {}.\n// Run this in mongosh as a user who may create roles and users.\n",
         scenarios.join(", ")
@@ -155,7 +125,7 @@ fn statements(scenarios: &[String], privileges: &str) -> String {
         "db.getSiblingDB(\"admin\").createRole({{\n  role: \"docshape\",\n  privileges: [\n{privileges}  ],\n  roles: [],\n}})\n\n// \
          Optional: remove the slashes before what you grant. Without a right, reports lack what the line says.\n"
     );
-    for OptionalRight { resource, action, loss } in OPTIONAL {
+    for (resource, action, loss) in OPTIONAL {
         let _ = writeln!(
             text,
             "// {action}: {loss}\n// db.getSiblingDB(\"admin\").grantPrivilegesToRole(\"docshape\", [{{ resource: {resource}, actions: \

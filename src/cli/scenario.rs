@@ -29,6 +29,13 @@ pub struct Ready {
 }
 
 impl Ready {
+    /// Returns the plan of all strategies, even of those that a plain run leaves out; `None` when one of them cannot run.
+    pub fn plan_of_all(&self, choice: Choice) -> Option<Plan> {
+        let strategies = self.scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
+        // The scenario has compiled, so that this finds no problems.
+        compile(&self.scenario, &Choice { strategies, ..choice }, &mut Diagnostics::new()).ok().flatten()
+    }
+
     /// Leaves out, and names, the strategies of `choice` with a command that the server does not know.
     ///
     /// # Errors
@@ -47,13 +54,13 @@ impl Ready {
         let version = &session.deployment.version;
         let lines = skipped.iter().map(|one| format!("skipped {}: {}", one.name, one.reason)).collect::<Vec<_>>();
         output::message(&format!("MongoDB {version} does not know all commands:\n  {}\n", lines.join("\n  ")));
-        let names = self.plan.arms.iter().filter(|arm| !arm.is_repeat).map(|arm| arm.name.clone());
-        let (left, baseline) = {
-            let is_known = |name: &String| skipped.iter().all(|one| one.name != *name);
-            (names.clone().filter(is_known).collect::<Vec<_>>(), names.clone().next().filter(is_known))
-        };
-        if left.len() < 2 || baseline.is_none() {
-            let missing = if baseline.is_none() { "the baseline strategy is" } else { "all strategies but one are" };
+        let mut left: Vec<String> =
+            self.plan.arms.iter().filter(|arm| !arm.is_repeat).map(|arm| arm.name.clone()).collect();
+        let baseline = left.first().cloned();
+        left.retain(|name| skipped.iter().all(|one| one.name != *name));
+        let has_baseline = left.first() == baseline.as_ref();
+        if left.len() < 2 || !has_baseline {
+            let missing = if has_baseline { "all strategies but one are" } else { "the baseline strategy is" };
             return Err(CliError::usage(format!(
                 "{missing} skipped, so there is nothing to compare on MongoDB {version}; use a newer server, or choose others \
                  with --strategies ({})",
@@ -96,7 +103,7 @@ pub fn prepare_source(source: Source, choice: &Choice) -> Result<Ready, CliError
     let compiled = scenario.as_ref().map(|scenario| compile(scenario, choice, &mut diagnostics));
     print_diagnostics(&diagnostics, &source);
     if diagnostics.has_errors() {
-        return Err(already_printed());
+        return Err(CliError::usage(""));
     }
     match (scenario, compiled) {
         (Some(scenario), Some(Ok(Some(plan)))) => {
@@ -112,9 +119,4 @@ pub fn print_diagnostics(diagnostics: &Diagnostics, source: &Source) {
     if !diagnostics.is_empty() {
         output::message(&diagnostics.render(source, true));
     }
-}
-
-/// Returns the error of a scenario whose problems are printed.
-pub fn already_printed() -> CliError {
-    CliError::usage("")
 }

@@ -1,7 +1,5 @@
 //! `docshape server start`, and the choice of a server for the other commands.
 
-use std::path::PathBuf;
-
 use crate::server::embedded::{Checkpoints, EmbeddedMongod, EmbeddedOptions, LocateError, locate};
 
 use super::argument::{ConnectionString, EmbeddedArguments, ServerArguments, StartArguments};
@@ -10,49 +8,35 @@ use super::interrupt::Interrupt;
 use super::{install, output};
 
 /// The environment variable that names a server.
-pub const MONGODB_URI: &str = "MONGODB_URI";
-
-/// Returns the server that the environment names, if any.
-pub fn uri_of_environment() -> Option<ConnectionString> {
-    std::env::var(MONGODB_URI).ok().and_then(|text| text.parse().ok())
-}
+const MONGODB_URI: &str = "MONGODB_URI";
 
 /// Where a command finds its server.
 #[derive(Debug)]
 pub enum ServerChoice {
     /// The user's.
-    Uri(UserServer),
+    Uri {
+        /// Its address.
+        uri: ConnectionString,
+        /// What named it: an option or an environment variable.
+        source: &'static str,
+        /// Whether it may be used whatever else it holds.
+        is_confirmed: bool,
+    },
     /// One to start.
     Embedded(EmbeddedOptions),
 }
 
-/// A server of the user's.
-#[derive(Debug, Clone)]
-pub struct UserServer {
-    /// Its address.
-    pub uri: ConnectionString,
-    /// What named it: an option or an environment variable.
-    pub source: &'static str,
-    /// Whether it may be used whatever else it holds.
-    pub is_confirmed: bool,
-}
-
 impl ServerArguments {
-    /// Returns a server of the user's that `source` named.
-    pub fn user_server(&self, uri: ConnectionString, source: &'static str) -> ServerChoice {
-        ServerChoice::Uri(UserServer { uri, source, is_confirmed: self.yes })
-    }
-
     /// The server to use: `--uri`, an embedded one if `--mongod` is given, `MONGODB_URI` unless empty, an embedded one.
     ///
     /// # Errors
     /// When there is no `mongod` to start.
     pub fn choice(&self) -> Result<ServerChoice, CliError> {
         // The command line takes precedence over the environment.
-        match (self.uri.clone(), &self.embedded.mongod, uri_of_environment()) {
-            (Some(uri), _, _) => Ok(self.user_server(uri, "--uri")),
-            (None, None, Some(uri)) => Ok(self.user_server(uri, MONGODB_URI)),
-            (None, _, _) => self.embedded.options().map(ServerChoice::Embedded),
+        let of_user = ServerChoice::of_user(self.uri.as_ref(), self.yes);
+        match of_user.filter(|_| self.uri.is_some() || self.embedded.mongod.is_none()) {
+            Some(choice) => Ok(choice),
+            None => self.embedded.options().map(ServerChoice::Embedded),
         }
     }
 }
@@ -69,38 +53,39 @@ impl EmbeddedArguments {
             Err(LocateError::Missing) if install::offer()? => find(),
             found => found,
         };
-        let mut options = EmbeddedOptions::new(program?, launcher()?, std::env::temp_dir());
-        options.cache_gb = self.cache_gb();
-        Ok(options)
+        // The program that starts the server is this one.
+        let launcher = std::env::current_exe();
+        let unknown = |error| CliError::failure(format!("cannot find the program of docshape: {error}"));
+        let options = EmbeddedOptions::new(program?, launcher.map_err(unknown)?, std::env::temp_dir());
+        Ok(EmbeddedOptions { cache_gb: self.cache_gb(), ..options })
     }
 }
 
 impl ServerChoice {
+    /// Returns the server of the user's that `--uri` names, or else the environment, if any.
+    pub fn of_user(uri: Option<&ConnectionString>, is_confirmed: bool) -> Option<ServerChoice> {
+        let of_environment = || Some((std::env::var(MONGODB_URI).ok()?.parse().ok()?, MONGODB_URI));
+        let (uri, source) = uri.map(|uri| (uri.clone(), "--uri")).or_else(of_environment)?;
+        Some(ServerChoice::Uri { uri, source, is_confirmed })
+    }
+
     /// Lets an embedded server write checkpoints at these times.
     pub fn with_checkpoints(self, checkpoints: Checkpoints) -> ServerChoice {
-        match self {
-            ServerChoice::Embedded(options) => ServerChoice::Embedded(EmbeddedOptions { checkpoints, ..options }),
-            ServerChoice::Uri(_) => self,
-        }
+        let ServerChoice::Embedded(options) = self else { return self };
+        ServerChoice::Embedded(EmbeddedOptions { checkpoints, ..options })
     }
 
     /// Returns the error of a command that is quit without cleanup; `saved` says where results are.
     pub fn quit_error(&self, saved: &str) -> CliError {
-        let mut parts = vec!["quit without cleanup".to_owned()];
-        parts.extend((!saved.is_empty()).then(|| saved.to_owned()));
-        parts.extend(match self {
-            ServerChoice::Embedded(_) => None,
-            ServerChoice::Uri(_) => {
-                Some("remove its databases from the server with `docshape clean --uri URI`".to_owned())
+        let quit = CliError::new(Exit::Interrupted, "quit without cleanup");
+        let quit = if saved.is_empty() { quit } else { quit.with(saved) };
+        match self {
+            ServerChoice::Embedded(_) => quit,
+            ServerChoice::Uri { .. } => {
+                quit.with("remove its databases from the server with `docshape clean --uri URI`")
             }
-        });
-        CliError::new(Exit::Interrupted, parts.join("; "))
+        }
     }
-}
-
-/// The program that starts the server is this one.
-fn launcher() -> Result<PathBuf, CliError> {
-    std::env::current_exe().map_err(|error| CliError::failure(format!("cannot find the program of docshape: {error}")))
 }
 
 /// Starts the embedded server, prints its URI, and keeps it until a signal arrives.

@@ -54,17 +54,15 @@ pub fn on_main_thread(
 }
 
 impl Session {
-    /// Does some work with a server. Must be called on the main thread. `quit` is the error for a user who does not wait
-    /// for the cleanup.
+    /// Does some work with a server, which leaves no results on the disk. Must be called on the main thread.
     ///
     /// # Errors
     /// When there is no usable server, or the work's own.
     pub fn run(
         choice: ServerChoice,
-        quit: CliError,
         work: impl AsyncFnOnce(Session) -> Result<Exit, CliError>,
     ) -> Result<Exit, CliError> {
-        on_main_thread(quit, async |stop| Session::with(&choice, &stop, work).await)
+        on_main_thread(choice.quit_error(""), async |stop| Session::with(&choice, &stop, work).await)
     }
 
     /// Starts or finds a server, does some work with it, and ends the embedded one in every case.
@@ -77,22 +75,17 @@ impl Session {
         work: impl AsyncFnOnce(Session) -> Result<R, CliError>,
     ) -> Result<R, CliError> {
         match choice {
-            ServerChoice::Uri(uri) => {
-                let hint = |error: CliError| {
-                    let is_interrupted = error.exit == Exit::Interrupted;
-                    if is_interrupted {
-                        error
-                    } else {
-                        error.with("omit --uri, --ab and MONGODB_URI to use an embedded server")
-                    }
+            ServerChoice::Uri { uri, source, is_confirmed } => {
+                let hint = |error: CliError| match error.exit {
+                    Exit::Interrupted => error,
+                    _ => error.with("omit --uri, --ab and MONGODB_URI to use an embedded server"),
                 };
-                let session = connect(uri.uri.reveal(), Some(uri.is_confirmed), stop).await.map_err(hint)?;
-                output::message(&format!("server: {}\n", session.describe(uri.source)));
+                let session = connect(uri.reveal(), Some(*is_confirmed), stop).await.map_err(hint)?;
+                output::line(&session.describe(source));
                 work(session).await
             }
             ServerChoice::Embedded(options) => {
-                let starting = async { Ok(EmbeddedMongod::start(options).await?) };
-                let servers = EmbeddedServers::new(vec![unless_stopped(stop, starting).await?]);
+                let servers = EmbeddedServers::new(vec![unless_stopped(stop, EmbeddedMongod::start(options)).await?]);
                 let uri = servers.servers()[0].uri();
                 let result = async { work(connect(&uri, None, stop).await?).await }.await;
                 end(servers, result)
@@ -110,7 +103,7 @@ impl Session {
         stop: &StopFlag,
         work: impl AsyncFnOnce(Vec<Session>, &EmbeddedServers) -> Result<Exit, CliError>,
     ) -> Result<Exit, CliError> {
-        let starting = async { Ok(try_join_all((0..count).map(|_| EmbeddedMongod::start(options))).await?) };
+        let starting = try_join_all((0..count).map(|_| EmbeddedMongod::start(options)));
         let servers = EmbeddedServers::new(unless_stopped(stop, starting).await?);
         let uris: Vec<String> = servers.servers().iter().map(EmbeddedMongod::patient_uri).collect();
         let result = async {
@@ -121,23 +114,18 @@ impl Session {
         end(servers, result)
     }
 
-    /// Whether docshape started the server.
-    pub fn is_embedded(&self) -> bool {
-        self.is_confirmed.is_none()
-    }
-
     /// Describes a server of the user's, so that he sees what will be loaded. `source` is what named it.
     fn describe(&self, source: &str) -> String {
         let Deployment { version, topology, set_name, .. } = &self.deployment;
         let name = set_name.as_ref().map(|name| format!(" named {name}")).unwrap_or_default();
         let (address, tls) = (self.target.address(), if self.target.has_tls { "on" } else { "off" });
-        format!("MongoDB {version} at {address} (from {source}), {topology}{name}, TLS {tls}")
+        format!("server: MongoDB {version} at {address} (from {source}), {topology}{name}, TLS {tls}")
     }
 
     /// What a record says of the server, shared by all strategies.
     pub fn record(&self) -> ServerRecord {
         let Deployment { version, topology, cache_bytes, mut facts, .. } = self.deployment.clone();
-        let (embedded, topology, servers) = (self.is_embedded(), topology.to_string(), ServerSharing::Shared);
+        let (embedded, topology, servers) = (self.is_confirmed.is_none(), topology.to_string(), ServerSharing::Shared);
         if !embedded {
             let tls = if self.target.has_tls { "on" } else { "off" };
             facts.splice(0..0, [("address".to_owned(), self.target.address()), ("TLS".to_owned(), tls.to_owned())]);
@@ -163,8 +151,7 @@ impl Session {
     /// # Errors
     /// When it or a connection cannot be created.
     pub async fn load_thread(&self, connections: u32) -> Result<LoadThread, CliError> {
-        let starting = async { Ok(LoadThread::start(self.uri.clone(), connections, self.target.patience()).await?) };
-        unless_stopped(&self.stop, starting).await
+        unless_stopped(&self.stop, LoadThread::start(self.uri.clone(), connections, self.target.patience())).await
     }
 
     /// Connects a client for the current thread; all its connections are open.
@@ -172,7 +159,7 @@ impl Session {
     /// # Errors
     /// When it cannot connect.
     pub async fn client(&self, connections: u32) -> Result<MongoTarget, CliError> {
-        let connecting = async { Ok(MongoTarget::connect_warm(&self.uri, connections, self.target.patience()).await?) };
+        let connecting = MongoTarget::connect_warm(&self.uri, connections, self.target.patience());
         unless_stopped(&self.stop, connecting).await
     }
 }
@@ -196,18 +183,18 @@ async fn connect(uri: &str, is_confirmed: Option<bool>, stop: &StopFlag) -> Resu
         let patience = deployment.topology.patience();
         let target =
             if patience > first.patience() { MongoTarget::connect_patiently(uri, 1, patience).await? } else { first };
-        Ok(Session { target, deployment, is_confirmed, stop: stop.clone(), uri: uri.to_owned() })
+        Ok::<_, CliError>(Session { target, deployment, is_confirmed, stop: stop.clone(), uri: uri.to_owned() })
     };
     unless_stopped(stop, connecting).await
 }
 
 /// Abandons work that does not check `stop` itself.
-pub(super) async fn unless_stopped<R>(
+pub(super) async fn unless_stopped<R, E: Into<CliError>>(
     stop: &StopFlag,
-    work: impl Future<Output = Result<R, CliError>>,
+    work: impl Future<Output = Result<R, E>>,
 ) -> Result<R, CliError> {
     tokio::select! {
-        result = work => result,
+        result = work => result.map_err(E::into),
         () = stop.wait() => Err(CliError::new(Exit::Interrupted, "interrupted before the first call")),
     }
 }

@@ -37,10 +37,8 @@ impl FromStr for ConnectionString {
 
 /// A name, which is not empty.
 pub(crate) fn name(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("empty name".to_owned()),
-        name => Ok(name.to_owned()),
-    }
+    let name = text.trim().to_owned();
+    if name.is_empty() { Err("empty name".to_owned()) } else { Ok(name) }
 }
 
 /// A prefix of database names.
@@ -85,21 +83,19 @@ pub(crate) fn cache_size(text: &str) -> Result<f64, String> {
 
 /// A length of time from a millisecond to a day: a number and its unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    const EXPECTED: &str =
-        "expected a time from 1ms to 24h: a number followed by ms, s, m or h, such as 500ms, 3s or 2m";
     let text = text.trim();
     let digits = text.find(|c: char| c != '.' && !c.is_ascii_digit()).unwrap_or(text.len());
     let unit = match text[digits..].trim() {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(EXPECTED.to_owned()),
+        "ms" => Some(0.001),
+        "s" => Some(1.0),
+        "m" | "min" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
     };
-    match text[..digits].parse::<f64>().map(|number| number * unit) {
-        Ok(seconds) if (0.001..=86_400.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
-        _ => Err(EXPECTED.to_owned()),
-    }
+    let seconds = text[..digits].parse::<f64>().ok().zip(unit).map(|(number, unit)| number * unit);
+    seconds.filter(|seconds| (0.001..=86_400.0).contains(seconds)).map(Duration::from_secs_f64).ok_or_else(|| {
+        "expected a time from 1ms to 24h: a number followed by ms, s, m or h, such as 500ms, 3s or 2m".to_owned()
+    })
 }
 
 /// A fault, such as `kill`.

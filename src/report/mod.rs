@@ -24,8 +24,8 @@ pub(crate) use document::chart::Series;
 pub use document::chart::{Charts, Picture};
 use run::RunDetails;
 
-pub(crate) use document::format::listed;
 pub use document::format::{bytes, count, counted, interval, plain, steers, three, time};
+pub(crate) use document::format::{capitalised, listed, wrap};
 pub use document::{
     Block, Cell, Column, Finding, Forms, Grid, Headline, Kind, Line, Link, Listing, Measure, Paragraph, Row, Section,
     Table, Tone,

@@ -90,7 +90,7 @@ impl ReceivedBytes {
 }
 
 /// What was found of one strategy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StrategyFindings {
     /// Its name.
     pub name: String,

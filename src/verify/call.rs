@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::engine::CallCounts;
 use crate::plan::call_id::FIRST_NEW_RECORD;
 use crate::plan::{Frame, LogicalRecord, Outcome, Plan, Value};
-use crate::results::verification::PhaseFindings;
+use crate::results::verification::{PhaseFindings, VerifyPhase};
+
+use super::records::NewRecords;
 
 /// The result of a call.
 #[derive(Debug, Clone)]
@@ -23,31 +25,27 @@ impl CallResult {
     pub fn is_rejected_for_size(&self) -> bool {
         matches!(self, CallResult::Value(Value::Outcome(Outcome::Rejected(reason))) if **reason == *"size")
     }
-
-    /// Returns the value, if the call has one.
-    pub fn into_value(self) -> Option<Value> {
-        match self {
-            CallResult::Value(value) => Some(value),
-            CallResult::Failed(_) | CallResult::Unknown(_) => None,
-        }
-    }
 }
 
-/// The results of a phase's calls, counted.
+/// A phase of one strategy so far: its calls, and what was found.
 #[derive(Debug)]
-pub struct PhaseCounts {
-    /// By operation.
+pub struct PhaseSoFar {
+    /// Outcomes by operation.
     pub calls: CallCounts,
-    /// Retried attempts.
-    pub retries: u64,
     /// By operation: results without content.
     pub empty: Vec<u64>,
+    /// The records that the calls create.
+    pub new: NewRecords,
+    /// What was found.
+    pub findings: PhaseFindings,
 }
 
-impl PhaseCounts {
+impl PhaseSoFar {
     /// No calls yet.
-    pub fn new(operations: usize) -> PhaseCounts {
-        PhaseCounts { calls: CallCounts::new(operations), retries: 0, empty: vec![0; operations] }
+    pub fn new(plan: &Plan, phase: VerifyPhase) -> PhaseSoFar {
+        let operations = plan.operations.len();
+        let (calls, findings) = (CallCounts::new(operations), PhaseFindings::new(phase));
+        PhaseSoFar { calls, empty: vec![0; operations], new: NewRecords::default(), findings }
     }
 
     /// Returns how many calls of an operation had an effect or a result.
@@ -55,9 +53,10 @@ impl PhaseCounts {
         self.calls.known[operation].ok - self.empty[operation]
     }
 
-    /// Counts one call.
-    pub fn add(&mut self, finished: &FinishedCall) {
-        self.retries += finished.retries;
+    /// Adds one call.
+    pub fn add(&mut self, plan: &Plan, call: u64, finished: &FinishedCall) {
+        self.new.add(plan, call, finished);
+        self.findings.retries += finished.retries;
         let counts = &mut self.calls.known[finished.operation];
         match &finished.result {
             CallResult::Value(Value::Outcome(Outcome::Same)) => counts.same += 1,
@@ -68,14 +67,11 @@ impl PhaseCounts {
                 self.empty[finished.operation] += u64::from(is_empty(value));
             }
             CallResult::Failed(_) => {}
-            CallResult::Unknown(_) => self.calls.unknown[finished.operation] += 1,
+            CallResult::Unknown(_) => {
+                self.calls.unknown[finished.operation] += 1;
+                self.findings.unknown += 1;
+            }
         }
-    }
-
-    /// Writes the totals into a phase's findings.
-    pub fn write_totals(&self, findings: &mut PhaseFindings) {
-        findings.retries = self.retries;
-        findings.unknown = self.calls.unknown.iter().sum();
     }
 }
 
@@ -107,8 +103,7 @@ fn is_empty(value: &Value) -> bool {
         Value::Null | Value::Int(0) => true,
         Value::Map(entries) => entries.iter().all(|(_, part)| is_empty(part)),
         Value::List(_) | Value::Array(_) => value.len() == Some(0),
-        Value::Outcome(_) => false,
-        other => other.is_null(),
+        _ => false,
     }
 }
 
@@ -122,14 +117,12 @@ pub fn arguments(plan: &Plan, call: u64) -> Option<(usize, Frame)> {
 
 /// All records inside a value.
 pub fn records_of(value: &Value) -> Vec<Arc<dyn LogicalRecord>> {
-    let mut records = Vec::new();
     match value {
-        Value::Record(record) => records.push(Arc::clone(record)),
-        Value::List(items) => records.extend(items.iter().flat_map(records_of)),
-        Value::Map(entries) => records.extend(entries.iter().flat_map(|(_, entry)| records_of(entry))),
-        _ => {}
+        Value::Record(record) => vec![Arc::clone(record)],
+        Value::List(items) => items.iter().flat_map(records_of).collect(),
+        Value::Map(entries) => entries.iter().flat_map(|(_, entry)| records_of(entry)).collect(),
+        _ => Vec::new(),
     }
-    records
 }
 
 /// Whether a call creates a record.
@@ -140,11 +133,6 @@ pub fn creates(call: u64, record: &dyn LogicalRecord) -> bool {
 /// Formats a call as `read_page(post: 3, page: 2)`.
 pub fn describe(plan: &Plan, call: u64) -> String {
     arguments(plan, call).map_or_else(String::new, |(operation, frame)| plan.operations[operation].written_call(&frame))
-}
-
-/// Formats a call with its number, for errors.
-pub fn written_call(plan: &Plan, operation: usize, call: u64, frame: &Frame) -> String {
-    format!("{}, call {call}", plan.operations[operation].written_call(frame))
 }
 
 /// Whether any strategy's steps of an operation write.

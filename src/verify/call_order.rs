@@ -60,13 +60,8 @@ pub fn serial_keys(plan: &Plan, call: u64) -> Result<Vec<String>, RunError> {
     let Some(serial) = &operation.serial else { return Ok(Vec::new()) };
     let mistake = |error| FatalError::in_all(&*operation.name, &format_args!("serial: {error}"));
     let value = serial.evaluate(&mut frame).map_err(mistake)?;
-    Ok(match &value {
-        Value::Null => Vec::new(),
-        Value::List(_) | Value::Array(_) => {
-            value.items().into_iter().flatten().filter(|key| !key.is_null()).map(|key| text(&key)).collect()
-        }
-        key => vec![text(key)],
-    })
+    let keys = value.items().map_or_else(|| vec![value.clone()], Iterator::collect);
+    Ok(keys.iter().filter(|key| !key.is_null()).map(text).collect())
 }
 
 /// Formats a key; a record is identified by its `_id`.

@@ -8,7 +8,7 @@ use crate::server::steady::SteadyTarget;
 use crate::server::{Db, Target};
 
 use super::Verifier;
-use super::call::{ArmDatabase, CallResult, FinishedCall, written_call};
+use super::call::{ArmDatabase, CallResult, FinishedCall};
 use super::state::FinalState;
 
 impl<T: Target> Verifier<'_, T> {
@@ -35,7 +35,8 @@ impl<T: Target> Verifier<'_, T> {
         let drawn = plan.draw(plan.round_seed(0), call, place.arm);
         let (operation, mut frame) = drawn.map_err(|error| FatalError::in_strategy(&arm.name, "draw", &error))?;
         let mistake = |frame: &Frame, error: &dyn Display| {
-            FatalError::in_strategy(&arm.name, written_call(plan, operation, call, frame), error)
+            let written = plan.operations[operation].written_call(frame);
+            FatalError::in_strategy(&arm.name, format!("{written}, call {call}"), error)
         };
         let mut interpreter = Interpreter::new(target, &place.database);
         let result = tokio::time::timeout(timeout, interpreter.run(&arm.operations[operation], &mut frame)).await;

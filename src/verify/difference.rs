@@ -28,14 +28,14 @@ fn shown(answer: &CallResult) -> String {
 
 /// The same for two values.
 pub fn values(expected: &Value, actual: &Value) -> Vec<String> {
-    let mut hints = Vec::new();
-    let (path, expected, actual) = narrow(String::new(), expected.clone(), actual.clone(), &mut hints);
+    let (mut path, mut hints) = (String::new(), Vec::new());
+    let pair = narrow(&mut path, [Some(expected.clone()), Some(actual.clone())], &mut hints);
     let mut lines = Vec::new();
     if !path.is_empty() {
         lines.push(format!("at        {}", path.trim_start_matches('.')));
     }
     let nothing = || "nothing".to_owned();
-    let [expected, actual] = [expected, actual].map(|value| value.map_or_else(nothing, |value| written(&value)));
+    let [expected, actual] = pair.map(|value| value.map_or_else(nothing, |value| written(&value)));
     let common = expected.chars().zip(actual.chars()).take_while(|(one, other)| one == other).count();
     lines.push(format!("expected  {}", around(&expected, common)));
     lines.push(format!("actual    {}", around(&actual, common)));
@@ -55,41 +55,26 @@ fn around(text: &str, difference: usize) -> String {
     format!("{}{part}{}", dots(start > 0), dots(start + LONGEST < length))
 }
 
-/// The first place where two values differ.
-fn narrow(
-    path: String,
-    expected: Value,
-    actual: Value,
-    hints: &mut Vec<String>,
-) -> (String, Option<Value>, Option<Value>) {
-    if let (Value::Map(ours), Value::Map(_)) = (&expected, &actual) {
-        let differing = ours.iter().find_map(|(key, value)| {
-            let other = actual.plain_field(key).unwrap_or(Value::Null);
-            (written(value) != written(&other)).then(|| (key.clone(), value.clone(), other))
-        });
-        if let Some((key, value, other)) = differing {
-            return narrow(format!("{path}.{key}"), value, other, hints);
+/// The first place where two values differ, of which one may be missing there; adds it to the path.
+fn narrow(path: &mut String, pair: [Option<Value>; 2], hints: &mut Vec<String>) -> [Option<Value>; 2] {
+    let parts: Vec<(String, [Option<Value>; 2])> = match &pair {
+        [Some(Value::Map(ours)), Some(theirs @ Value::Map(_))] => {
+            let other = |key: &str| Some(theirs.plain_field(key).unwrap_or(Value::Null));
+            ours.iter().map(|(key, value)| (format!(".{key}"), [Some(value.clone()), other(key)])).collect()
         }
-    }
-    let (Some(ours), Some(theirs)) = (list(&expected), list(&actual)) else {
-        return (path, Some(expected), Some(actual));
+        // Null is no list: where it means an empty one it was replaced before.
+        [Some(ours @ (Value::List(_) | Value::Array(_))), Some(theirs @ (Value::List(_) | Value::Array(_)))] => {
+            let [ours, theirs] = [ours, theirs].map(|list| list.items().into_iter().flatten().collect::<Vec<_>>());
+            hints.push(of_lists(&ours, &theirs));
+            let part = |at| (format!("[{at}]"), [ours.get(at).cloned(), theirs.get(at).cloned()]);
+            (0..ours.len().max(theirs.len())).map(part).collect()
+        }
+        _ => Vec::new(),
     };
-    hints.push(of_lists(&ours, &theirs));
-    let position = (0..ours.len().max(theirs.len())).find(|at| {
-        let (one, other) = (ours.get(*at), theirs.get(*at));
-        one.map(written) != other.map(written)
-    });
-    let Some(position) = position else { return (path, Some(expected), Some(actual)) };
-    let path = format!("{path}[{position}]");
-    match (ours.get(position), theirs.get(position)) {
-        (Some(one), Some(other)) => narrow(path, one.clone(), other.clone(), hints),
-        (one, other) => (path, one.cloned(), other.cloned()),
-    }
-}
-
-/// Returns the elements of a list. Null is none: where it means an empty list it was replaced before.
-fn list(value: &Value) -> Option<Vec<Value>> {
-    matches!(value, Value::List(_) | Value::Array(_)).then(|| value.items().into_iter().flatten().collect())
+    let text = |value: &Option<Value>| value.as_ref().map(written);
+    let Some((part, pair)) = parts.into_iter().find(|(_, [one, other])| text(one) != text(other)) else { return pair };
+    path.push_str(&part);
+    narrow(path, pair, hints)
 }
 
 /// Describes how two lists differ, which often shows the mistake.

@@ -35,6 +35,7 @@ pub struct Fault<'v> {
 }
 
 /// The fault of one phase, and what its clients have seen of it so far.
+#[derive(Default)]
 pub(super) struct PhaseFault {
     /// How many calls have ended when it is due.
     after: u64,
@@ -52,16 +53,8 @@ impl PhaseFault {
     /// A fault in the middle of this many calls, and what is received when it is due.
     pub(super) fn new(calls: u64) -> (PhaseFault, oneshot::Receiver<()>) {
         let (due, is_due) = oneshot::channel();
-        let fault = PhaseFault {
-            after: calls.div_ceil(2),
-            ended: Cell::new(0),
-            due: RefCell::new(Some(due)),
-            has_begun: Cell::new(false),
-            happened: Cell::new(None),
-            failed: Cell::new(0),
-            recovered: Cell::new(None),
-        };
-        (fault, is_due)
+        let due = RefCell::new(Some(due));
+        (PhaseFault { after: calls.div_ceil(2), due, ..PhaseFault::default() }, is_due)
     }
 
     /// Notes a call that was sent at this moment and has ended. Returns whether its failure is one of the fault's.
@@ -142,10 +135,7 @@ impl<T: Target> Verifier<'_, T> {
             Err(failure) if !is_alone && failure.code().is_some() && !failure.is_interruption() => run(alone).await,
             stepped => stepped,
         };
-        match stepped {
-            // A server that steps down may close the connection before it answers.
-            Err(failure) if !failure.is_interruption() => Err(failure),
-            Ok(_) | Err(_) => Ok(()),
-        }
+        // A server that steps down may close the connection before it answers.
+        stepped.err().filter(|failure| !failure.is_interruption()).map_or(Ok(()), Err)
     }
 }

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::engine::{RunError, audit_rows, example_row, row_count};
-use crate::plan::{Audit, Program};
-use crate::results::verification::{AnomalyCounts, LiveRecord};
+use crate::plan::Audit;
+use crate::results::verification::LiveRecord;
 use crate::server::{Db, Target};
 
 use super::Verifier;
@@ -23,25 +23,16 @@ impl<T: Target> Verifier<'_, T> {
         place: &ArmDatabase,
         is_over: &Cell<bool>,
     ) -> Result<Vec<LiveRecord>, RunError> {
-        let audits: Vec<(&Audit, &Program)> = self.plan.arms[place.arm]
-            .audits
-            .iter()
-            .filter_map(|audit| Some((audit, audit.snapshot.as_ref()?)))
-            .collect();
-        let mut live: Vec<LiveRecord> = audits
-            .iter()
-            .map(|(audit, _)| LiveRecord {
-                audit: audit.name.to_string(),
-                tolerated: audit.is_tolerated,
-                example: None,
-                snapshot: AnomalyCounts::default(),
-                plain: AnomalyCounts::default(),
-            })
-            .collect();
+        let recorded = |audit| {
+            let Audit { name, snapshot, is_tolerated, .. }: &Audit = audit;
+            let record = LiveRecord { audit: name.to_string(), tolerated: *is_tolerated, ..LiveRecord::default() };
+            Some((audit, snapshot.as_ref()?, record))
+        };
+        let mut live: Vec<_> = self.plan.arms[place.arm].audits.iter().filter_map(recorded).collect();
         let db = Db { target: self.target, name: &place.database };
-        while !is_over.get() && !audits.is_empty() {
+        while !is_over.get() && !live.is_empty() {
             let started = Instant::now();
-            for ((audit, snapshot), record) in audits.iter().zip(&mut live) {
+            for (audit, snapshot, record) in &mut live {
                 for (program, is_snapshot) in [(*snapshot, true), (&audit.program, false)] {
                     let rows = match audit_rows(&db, self.plan, place.arm, audit, program).await {
                         // Writers may keep a snapshot from being read, an unsafe strategy its data, and a fault the server.
@@ -57,6 +48,6 @@ impl<T: Target> Verifier<'_, T> {
             }
             tokio::time::sleep(started.elapsed().min(LONGEST_PAUSE)).await;
         }
-        Ok(live)
+        Ok(live.into_iter().map(|(.., record)| record).collect())
     }
 }

@@ -5,7 +5,6 @@
 
 use std::cell::Cell;
 
-use bson::RawDocumentBuf;
 use tokio::sync::Barrier;
 
 use crate::server::wrapper::{Sending, TargetWrapper};
@@ -34,13 +33,6 @@ impl<'m, T: Target> Meeting<'m, T> {
             self.barrier.wait().await;
         }
     }
-
-    async fn meet_before(&self, command: &RawDocumentBuf) {
-        let name = command.iter().next().and_then(Result::ok).map(|(name, _)| name);
-        if name.is_some_and(|name| WRITES.contains(&name.as_str())) {
-            self.meet().await;
-        }
-    }
 }
 
 impl<T: Target> TargetWrapper for Meeting<'_, T> {
@@ -49,7 +41,10 @@ impl<T: Target> TargetWrapper for Meeting<'_, T> {
     }
 
     async fn pass(&self, sending: Sending<'_>) -> Result<Reply, Failure> {
-        self.meet_before(&sending.command).await;
+        let name = sending.command.iter().next().and_then(Result::ok).map(|(name, _)| name);
+        if name.is_some_and(|name| WRITES.contains(&name.as_str())) {
+            self.meet().await;
+        }
         sending.send(self.target).await
     }
 }

@@ -26,8 +26,6 @@ mod show_call;
 mod state;
 mod unordered_phase;
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,13 +33,14 @@ use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
 use crate::engine::{FatalError, Loader, RunError, StopFlag, arm_database, audits};
-use crate::plan::{Plan, Value, written};
+use crate::plan::{Plan, written};
 use crate::results::verification::{PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase};
 use crate::server::namespace::Namespace;
 use crate::server::steady::SteadyTarget;
 use crate::server::{Db, Target};
 
-use call::{ArmDatabase, CallResult};
+use call::{ArmDatabase, CallResult, PhaseSoFar};
+use difference::differences;
 pub use fault::Fault;
 use records::ExpectedRecords;
 pub use show_call::SingleCall;
@@ -88,15 +87,12 @@ pub struct Verifier<'v, T> {
     pub stop: StopFlag,
 }
 
-/// The databases that were created, to be dropped at the end.
-type Databases = RefCell<BTreeSet<String>>;
-
 /// What the concurrent phases are compared with.
 struct BaselineState {
     /// The baseline's database, to which nothing writes any more.
     place: ArmDatabase,
     /// The results of calls; `None` for those that only read.
-    outcomes: Vec<Option<Value>>,
+    outcomes: Vec<Option<CallResult>>,
     state: FinalState,
     /// How many calls were compared.
     calls: u64,
@@ -105,15 +101,19 @@ struct BaselineState {
     expected: ExpectedRecords,
 }
 
-impl<T: Target> Verifier<'_, T> {
+impl<'v, T: Target> Verifier<'v, T> {
+    /// A verification that tells nobody of its progress, and without a fault.
+    pub fn new(plan: &'v Arc<Plan>, settings: VerifySettings, target: &'v T, stop: StopFlag) -> Verifier<'v, T> {
+        Verifier { plan, settings, target, progress: &|_, _| {}, fault: None, stop }
+    }
+
     /// Runs all phases.
     ///
     /// # Errors
     /// When the server or the scenario ends it. The databases are dropped in any case, as long as the server answers.
     pub async fn run(&self) -> Result<Verification, RunError> {
-        let (mut findings, databases) = (self.findings(), Databases::default());
-        let result = self.phases(&mut findings, &databases).await;
-        self.clean_up(databases, result).await?;
+        let mut findings = self.findings();
+        self.cleaned_up(self.phases(&mut findings)).await?;
         Ok(findings)
     }
 
@@ -122,16 +122,15 @@ impl<T: Target> Verifier<'_, T> {
     /// # Errors
     /// As [`Verifier::run`].
     pub async fn run_sequential(&self) -> Result<Verification, RunError> {
-        let (mut findings, databases) = (self.findings(), Databases::default());
-        let result = self.sequential(&mut findings, &databases).await;
-        self.clean_up(databases, result).await?;
+        let mut findings = self.findings();
+        self.cleaned_up(self.sequential(&mut findings)).await?;
         Ok(findings)
     }
 
-    async fn phases(&self, findings: &mut Verification, databases: &Databases) -> Result<(), RunError> {
-        let Some(baseline) = self.sequential(findings, databases).await? else { return Ok(()) };
+    async fn phases(&self, findings: &mut Verification) -> Result<(), RunError> {
+        let Some(baseline) = self.sequential(findings).await? else { return Ok(()) };
         let strategies = findings.strategies.iter_mut().enumerate();
-        let strategies = strategies.map(|(arm, own)| self.concurrent(arm, &baseline, databases, own));
+        let strategies = strategies.map(|(arm, own)| self.concurrent(arm, &baseline, own));
         // Most of the time is spent waiting for the journal. A fault hits one strategy at a time.
         let parallel = if self.fault.is_some() { 1 } else { PARALLEL_STRATEGIES };
         stream::iter(strategies).buffer_unordered(parallel).try_collect::<()>().await
@@ -142,23 +141,17 @@ impl<T: Target> Verifier<'_, T> {
         &self,
         arm: usize,
         baseline: &BaselineState,
-        databases: &Databases,
         own: &mut StrategyFindings,
     ) -> Result<(), RunError> {
         if own.rejected_at.is_none() {
-            own.phases.push(self.ordered(arm, baseline, databases).await?);
+            own.phases.push(self.ordered(arm, baseline).await?);
             self.drop_concurrent(arm).await?;
         }
-        let found = self.unordered(arm, baseline, databases).await?;
-        own.phases.push(found.phase);
-        (own.live, own.fault) = (found.live, found.fault);
-        if self.plan.arms[arm].tolerates_pairs {
-            return Ok(());
+        self.unordered(arm, baseline, own).await?;
+        if !self.plan.arms[arm].tolerates_pairs {
+            self.drop_concurrent(arm).await?;
+            self.pairs(arm, own).await?;
         }
-        self.drop_concurrent(arm).await?;
-        let (phase, pairs) = self.pairs(arm, databases).await?;
-        own.phases.push(phase);
-        own.pairs = pairs;
         Ok(())
     }
 
@@ -189,32 +182,23 @@ impl<T: Target> Verifier<'_, T> {
 
     fn findings(&self) -> Verification {
         let plan = self.plan;
-        let calls = self.settings.calls;
         let strategies = self.arms().map(|arm| &plan.arms[arm]).map(|arm| StrategyFindings {
             name: arm.name.clone(),
             family: arm.family.clone(),
             is_unsafe: arm.is_unsafe,
-            rejected_at: None,
-            phases: Vec::new(),
-            live: Vec::new(),
-            pairs: 0,
-            fault: None,
+            ..StrategyFindings::default()
         });
         Verification {
             scenario: plan.name.clone(),
             mix: plan.mix.name.clone(),
             seed: plan.seed,
             command: self.settings.command.clone(),
-            calls,
+            calls: self.settings.calls,
             clients: self.settings.clients,
             fault: self.fault.map(|fault| fault.kind),
             baseline: plan.arms.first().map(|arm| arm.name.clone()).unwrap_or_default(),
-            coverage: Vec::new(),
-            notes: Vec::new(),
-            skipped: Vec::new(),
-            received: Vec::new(),
-            warnings: Vec::new(),
             strategies: strategies.collect(),
+            ..Verification::default()
         }
     }
 
@@ -229,67 +213,84 @@ impl<T: Target> Verifier<'_, T> {
     }
 
     /// Creates and fills a fresh database of an arm.
-    async fn provision(&self, arm: usize, database: String, databases: &Databases) -> Result<ArmDatabase, RunError> {
-        self.stop.check()?;
-        // First, so that it is dropped even when the work is interrupted in between; one of somebody else never is.
-        databases.borrow_mut().insert(database.clone());
-        self.settings.namespace.create(self.target, &database).await?;
-        let loader = Loader {
-            plan: self.plan,
-            arm: &self.plan.arms[arm],
-            target: self.target,
-            database: &database,
-            observer: &(),
-            stop: &self.stop,
-        };
-        loader.run().await?;
-        self.stop.check()?;
+    async fn provision(&self, arm: usize, database: String) -> Result<ArmDatabase, RunError> {
+        let Verifier { plan, target, stop, .. } = self;
+        stop.check()?;
+        self.settings.namespace.create(*target, &database).await?;
+        Loader { plan, arm: &plan.arms[arm], target: *target, database: &database, observer: &(), stop }.run().await?;
+        stop.check()?;
         Ok(ArmDatabase { arm, database })
     }
 
-    /// Drops the databases, unless the connection is lost. The first error is returned.
-    async fn clean_up<R>(&self, databases: Databases, result: Result<R, RunError>) -> Result<R, RunError> {
+    /// Does some work, and drops its databases unless the connection is lost. The first error is returned.
+    async fn cleaned_up<R>(&self, work: impl Future<Output = Result<R, RunError>>) -> Result<R, RunError> {
+        let result = work.await;
         if result.as_ref().is_err_and(RunError::is_server_lost) {
             return result;
         }
-        let databases = databases.into_inner();
-        let dropped =
-            join_all(databases.iter().map(|database| self.settings.namespace.drop(self.target, database))).await;
+        let namespace = &self.settings.namespace;
+        let mut left = namespace.left();
+        left.retain(|database| *database != namespace.names.reservation());
+        let dropped = join_all(left.iter().map(|database| namespace.drop(self.target, database))).await;
         let value = result?;
         dropped.into_iter().collect::<Result<(), _>>()?;
         Ok(value)
     }
 
-    /// Adds the audits of a database to a phase's findings.
-    async fn audit(
-        &self,
-        place: &ArmDatabase,
-        counts: &call::PhaseCounts,
-        findings: &mut PhaseFindings,
-    ) -> Result<(), RunError> {
-        let records = audits(
-            &Db { target: &SteadyTarget(self.target), name: &place.database },
-            self.plan,
-            place.arm,
-            &counts.calls,
-        )
-        .await;
-        findings.audits = readable(records, findings)?.unwrap_or_default();
+    /// Adds the audits of a database to what a phase found.
+    async fn audit(&self, place: &ArmDatabase, phase: &mut PhaseSoFar) -> Result<(), RunError> {
+        let db = Db { target: &SteadyTarget(self.target), name: &place.database };
+        let records = audits(&db, self.plan, place.arm, &phase.calls).await;
+        phase.findings.audits = readable(records, &mut phase.findings)?.unwrap_or_default();
         Ok(())
     }
 
-    /// Adds the differences between a strategy's final state and the baseline's to a phase's findings.
-    async fn compare_state(
+    /// Adds the problems that `check` sees in the rows of a strategy to a phase's findings.
+    async fn check_state(
         &self,
         place: &ArmDatabase,
-        expected: &FinalState,
         findings: &mut PhaseFindings,
+        check: impl FnOnce(&FinalState) -> Vec<Problem>,
     ) -> Result<(), RunError> {
-        let actual = self.state(place).await;
-        let actual = readable(actual, findings)?;
-        let problems = actual.map(|actual| state::compare("final rows", expected, &actual)).unwrap_or_default();
-        problems.into_iter().for_each(|problem| findings.add(problem));
+        let problems = readable(self.state(place).await, findings)?.map(|rows| check(&rows));
+        problems.into_iter().flatten().for_each(|problem| findings.add(problem));
         Ok(())
+    }
+
+    /// Returns the problem of a call without a result.
+    fn failure(&self, call: u64, result: &CallResult) -> Option<Problem> {
+        let line = match result {
+            CallResult::Value(_) => return None,
+            CallResult::Failed(message) => format!("error     {message}"),
+            CallResult::Unknown(message) => format!("unknown   {message}"),
+        };
+        Some(self.problem_of(call, "fails", vec![line]))
+    }
+
+    /// Returns the problem of a call with another result than expected.
+    fn differs(&self, call: u64, expected: &CallResult, actual: &CallResult) -> Problem {
+        self.problem_of(call, "differs", differences(expected, actual))
+    }
+
+    /// Returns the problem of one call.
+    fn problem_of(&self, call: u64, what: &str, lines: Vec<String>) -> Problem {
+        let title = format!("call {call} {what}: {}", call::describe(self.plan, call));
+        Problem { title, lines, call: Some(call), count: 1 }
+    }
+
+    /// Returns the same problem as one that several calls may have, of which this is the first.
+    fn in_general(&self, problem: Problem, title: &str) -> Problem {
+        let call = problem.call.unwrap_or_default();
+        let first = format!("call      {call}: {}", call::describe(self.plan, call));
+        let lines = std::iter::once(first).chain(problem.lines).collect();
+        Problem { title: title.to_owned(), lines, ..problem }
+    }
+
+    /// Returns the problem of a concurrent call without a result; it may depend on the other calls, a deadlock for example.
+    fn without_result(&self, call: u64, result: &CallResult) -> Option<Problem> {
+        let is_unknown = matches!(result, CallResult::Unknown(_));
+        let title = if is_unknown { "calls have an unknown outcome" } else { "calls fail" };
+        self.failure(call, result).map(|problem| self.in_general(problem, title))
     }
 }
 
@@ -307,8 +308,5 @@ fn readable<R>(result: Result<R, RunError>, findings: &mut PhaseFindings) -> Res
 
 /// Whether two calls returned the same.
 fn is_same(expected: &CallResult, actual: &CallResult) -> bool {
-    match (expected, actual) {
-        (CallResult::Value(expected), CallResult::Value(actual)) => written(expected) == written(actual),
-        (CallResult::Value(_) | CallResult::Failed(_) | CallResult::Unknown(_), _) => false,
-    }
+    matches!((expected, actual), (CallResult::Value(one), CallResult::Value(other)) if written(one) == written(other))
 }

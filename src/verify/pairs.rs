@@ -56,24 +56,12 @@ struct Combination {
 /// # Errors
 /// When a `serial` has no value.
 pub fn waves(plan: &Plan, calls: u64, size: usize, most: usize) -> Result<Vec<Vec<CallPair>>, RunError> {
-    let mut all = Vec::new();
-    for call in 0..calls {
-        let operation = plan.mix.draw(plan.round_seed(0), call);
-        if writes(plan, operation) {
-            all.push(candidate(plan, call, operation)?);
-        }
-    }
-    let mut left = combinations(&all);
-    let mut taken = HashSet::new();
-    let mut waves = Vec::new();
-    while waves.len() < most {
-        let wave = next_wave(plan, &all, &mut left, &mut taken, size);
-        if wave.is_empty() {
-            break;
-        }
-        waves.push(wave);
-    }
-    Ok(waves)
+    let drawn = (0..calls).map(|call| (call, plan.mix.draw(plan.round_seed(0), call)));
+    let writing = drawn.filter(|(_, operation)| writes(plan, *operation));
+    let all = writing.map(|(call, operation)| candidate(plan, call, operation)).collect::<Result<Vec<_>, _>>()?;
+    let (mut left, mut taken) = (combinations(&all), HashSet::new());
+    let waves = std::iter::repeat_with(|| next_wave(plan, &all, &mut left, &mut taken, size));
+    Ok(waves.take(most).take_while(|wave| !wave.is_empty()).collect())
 }
 
 impl Combination {

@@ -7,12 +7,14 @@
 //! Each call waits for the other before its first write. Waves of pairs on different records run at the same time; a pair that
 //! fails in its wave must fail again alone, so that nothing but its two calls can be the cause.
 
+use std::collections::BTreeSet;
+
 use futures_util::future::{join, join_all};
 use tokio::sync::Barrier;
 
 use crate::engine::RunError;
 use crate::plan::{Outcome, Value, brief};
-use crate::results::verification::{PhaseFindings, Problem, VerifyPhase};
+use crate::results::verification::{PhaseFindings, Problem, StrategyFindings, VerifyPhase};
 use crate::server::Target;
 use crate::server::namespace::Namespace;
 
@@ -20,7 +22,7 @@ use super::call::{self, ArmDatabase, CallResult};
 use super::meeting::Meeting;
 use super::pairs::{CallPair, waves};
 use super::state::{self, FinalState};
-use super::{Databases, Verifier, is_same, readable};
+use super::{Verifier, is_same, readable};
 
 /// Pairs that run at the same time.
 const WAVE: usize = 8;
@@ -29,54 +31,38 @@ const MOST_WAVES: usize = 4;
 /// How often a pair is made alone to see whether it fails.
 const TRIES: usize = 6;
 
+/// The results of a pair, in the order of its calls; `None` for a call that was not made.
+type BothResults = [Option<CallResult>; 2];
+
 /// The results of pairs, and the rows after them.
 struct PairsMade {
-    /// By pair, in the order of its calls; `None` for a call that was not made.
-    results: Vec<[Option<CallResult>; 2]>,
+    results: Vec<BothResults>,
     rows: FinalState,
 }
 
-/// How two calls of a pair are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    AtTheSameTime,
-    AsDrawn,
-    Reversed,
-}
-
-/// A pair, and which of its calls are made.
-struct Making<'p> {
-    pair: &'p CallPair,
-    is_made: [bool; 2],
-}
-
 /// Whether a call reported that it did something.
-fn has_effect(result: Option<&CallResult>) -> bool {
-    let is_nothing = |outcome: &Outcome| match outcome {
-        Outcome::Ok => false,
-        Outcome::Same | Outcome::NotFound | Outcome::Rejected(_) => true,
-    };
-    !matches!(result, Some(CallResult::Value(Value::Outcome(outcome))) if is_nothing(outcome))
+fn has_effect(result: &Option<CallResult>) -> bool {
+    !matches!(result, Some(CallResult::Value(Value::Outcome(outcome))) if *outcome != Outcome::Ok)
 }
 
 impl<T: Target> Verifier<'_, T> {
-    /// Runs the pairs of one strategy. Returns what was found, and how many pairs were made.
-    pub(super) async fn pairs(&self, arm: usize, databases: &Databases) -> Result<(PhaseFindings, u64), RunError> {
+    /// Runs the pairs of one strategy.
+    pub(super) async fn pairs(&self, arm: usize, own: &mut StrategyFindings) -> Result<(), RunError> {
         (self.progress)(VerifyPhase::Pairs, Some(&self.plan.arms[arm].name));
         let mut findings = PhaseFindings::new(VerifyPhase::Pairs);
-        let mut made = 0;
         for wave in waves(self.plan, self.settings.calls, WAVE, MOST_WAVES)? {
-            made += wave.len() as u64;
-            let Some(trials) = self.compare(arm, &wave, databases, &mut findings).await? else { break };
+            own.pairs += wave.len() as u64;
+            let Some(trials) = self.compare(arm, &wave, &mut findings).await? else { break };
             if trials.is_explained() {
                 continue;
             }
-            if let Some(problem) = self.lone_failure(arm, &wave, databases, &mut findings).await? {
+            if let Some(problem) = self.lone_failure(arm, &wave, &mut findings).await? {
                 findings.add(problem);
                 break;
             }
         }
-        Ok((findings, made))
+        own.phases.push(findings);
+        Ok(())
     }
 
     /// Makes the pairs at the same time and in both orders; the second one only if the first does not explain all. `None` when
@@ -85,15 +71,10 @@ impl<T: Target> Verifier<'_, T> {
         &self,
         arm: usize,
         pairs: &[CallPair],
-        databases: &Databases,
         findings: &mut PhaseFindings,
     ) -> Result<Option<PairsCompared>, RunError> {
-        let all: Vec<Making> = pairs.iter().map(|pair| Making { pair, is_made: [true; 2] }).collect();
-        let (together, as_drawn) = join(
-            self.trial(Order::AtTheSameTime, arm, &all, databases),
-            self.trial(Order::AsDrawn, arm, &all, databases),
-        )
-        .await;
+        let all = |order: [usize; 2]| Some(vec![order.to_vec(); pairs.len()]);
+        let (together, as_drawn) = join(self.trial(arm, pairs, None), self.trial(arm, pairs, all([0, 1]))).await;
         let mut trials = PairsCompared { together: together?, in_order: vec![as_drawn?] };
         for (pair, results) in pairs.iter().zip(&trials.together.results) {
             for (call, result) in pair.calls.iter().zip(results.iter().flatten()) {
@@ -104,17 +85,12 @@ impl<T: Target> Verifier<'_, T> {
             }
         }
         if !trials.is_explained() {
-            trials.in_order.push(self.trial(Order::Reversed, arm, &all, databases).await?);
+            trials.in_order.push(self.trial(arm, pairs, all([1, 0])).await?);
         }
         if !trials.is_explained() {
-            let results = pairs.iter().zip(&trials.together.results);
-            let effective: Vec<Making> = results
-                .map(|(pair, [one, other])| Making {
-                    pair,
-                    is_made: [has_effect(one.as_ref()), has_effect(other.as_ref())],
-                })
-                .collect();
-            trials.in_order.push(self.trial(Order::AsDrawn, arm, &effective, databases).await?);
+            let effective = |both: &BothResults| (0..2).filter(|at| has_effect(&both[*at])).collect();
+            let effective = trials.together.results.iter().map(effective).collect();
+            trials.in_order.push(self.trial(arm, pairs, Some(effective)).await?);
         }
         Ok(Some(trials))
     }
@@ -124,13 +100,12 @@ impl<T: Target> Verifier<'_, T> {
         &self,
         arm: usize,
         wave: &[CallPair],
-        databases: &Databases,
         findings: &mut PhaseFindings,
     ) -> Result<Option<Problem>, RunError> {
         for _ in 0..TRIES {
             for pair in wave {
                 let pair = std::slice::from_ref(pair);
-                let Some(trials) = self.compare(arm, pair, databases, findings).await? else { return Ok(None) };
+                let Some(trials) = self.compare(arm, pair, findings).await? else { return Ok(None) };
                 if !trials.is_explained() {
                     return Ok(Some(self.problem(&pair[0], &trials)));
                 }
@@ -139,52 +114,35 @@ impl<T: Target> Verifier<'_, T> {
         Ok(None)
     }
 
-    /// Makes pairs on fresh data, after the calls that they need.
+    /// Makes pairs on fresh data, after the calls that they need: at the same time, or the calls of each pair at the positions
+    /// of its order one after the other.
     async fn trial(
         &self,
-        order: Order,
         arm: usize,
-        makings: &[Making<'_>],
-        databases: &Databases,
+        pairs: &[CallPair],
+        orders: Option<Vec<Vec<usize>>>,
     ) -> Result<PairsMade, RunError> {
         let (Namespace { names, .. }, strategy) = (&self.settings.namespace, &self.plan.arms[arm].name);
-        let database = match order {
-            Order::AtTheSameTime => names.concurrent(strategy),
-            Order::AsDrawn | Order::Reversed => names.in_order(strategy),
-        };
-        let place = &self.provision(arm, database, databases).await?;
-        let pairs = || makings.iter().map(|making| making.pair);
-        let mut before: Vec<u64> = pairs().flat_map(|pair| pair.before.iter().copied()).collect();
-        before.sort_unstable();
-        before.dedup();
-        before.retain(|call| !pairs().any(|pair| pair.calls.contains(call)));
+        let database = if orders.is_some() { names.in_order(strategy) } else { names.concurrent(strategy) };
+        let place = &self.provision(arm, database).await?;
+        let mut before: BTreeSet<u64> = pairs.iter().flat_map(|pair| pair.before.iter().copied()).collect();
+        before.retain(|call| !pairs.iter().any(|pair| pair.calls.contains(call)));
         for call in before {
             self.call(place, call).await?;
         }
-        let results = match order {
-            Order::AtTheSameTime => {
-                let both = pairs().map(async |pair| {
-                    let [first, second] = pair.calls;
-                    let barrier = Barrier::new(2);
-                    let call = async |call| {
-                        let target = Meeting::new(self.target, &barrier);
-                        let finished = self.call_through(&target, place, call).await;
-                        target.meet().await;
-                        finished
-                    };
-                    let (first, second) = join(call(first), call(second)).await;
-                    Ok::<_, RunError>([Some(first?.result), Some(second?.result)])
-                });
-                join_all(both).await.into_iter().collect::<Result<_, _>>()?
-            }
-            Order::AsDrawn | Order::Reversed => {
-                let mut results = Vec::new();
-                for making in makings {
-                    results.push(self.in_order(place, making, order == Order::Reversed).await?);
+        let mut results = Vec::new();
+        if let Some(orders) = orders {
+            for (pair, order) in pairs.iter().zip(orders) {
+                let mut both = [None, None];
+                for position in order {
+                    both[position] = Some(self.call(place, pair.calls[position]).await?.result);
                 }
-                results
+                results.push(both);
             }
-        };
+        } else {
+            let made = join_all(pairs.iter().map(|pair| self.at_the_same_time(place, pair.calls))).await;
+            results = made.into_iter().collect::<Result<_, _>>()?;
+        }
         // What cannot be read has no rows, which differ from those of the other order.
         let unreadable = &mut PhaseFindings::new(VerifyPhase::Pairs);
         let rows = readable(self.state(place).await, unreadable)?.unwrap_or_default();
@@ -192,19 +150,16 @@ impl<T: Target> Verifier<'_, T> {
         Ok(PairsMade { results, rows })
     }
 
-    async fn in_order(
-        &self,
-        place: &ArmDatabase,
-        making: &Making<'_>,
-        is_reversed: bool,
-    ) -> Result<[Option<CallResult>; 2], RunError> {
-        let mut results = [None, None];
-        for position in if is_reversed { [1, 0] } else { [0, 1] } {
-            if making.is_made[position] {
-                results[position] = Some(self.call(place, making.pair.calls[position]).await?.result);
-            }
-        }
-        Ok(results)
+    async fn at_the_same_time(&self, place: &ArmDatabase, calls: [u64; 2]) -> Result<BothResults, RunError> {
+        let barrier = Barrier::new(2);
+        let call = async |call| {
+            let target = Meeting::new(self.target, &barrier);
+            let finished = self.call_through(&target, place, call).await;
+            target.meet().await;
+            finished
+        };
+        let (first, second) = join(call(calls[0]), call(calls[1])).await;
+        Ok([Some(first?.result), Some(second?.result)])
     }
 
     /// Describes a pair that is neither of its orders.
@@ -232,7 +187,7 @@ impl<T: Target> Verifier<'_, T> {
     }
 }
 
-fn shown(results: &[Option<CallResult>; 2]) -> String {
+fn shown(results: &BothResults) -> String {
     let text = |result: &Option<CallResult>| match result {
         None => "(not made)".to_owned(),
         Some(CallResult::Value(value)) => brief(value),
@@ -259,7 +214,7 @@ impl PairsCompared {
 }
 
 /// Whether two calls returned the same both times. One that was left out reported the first time that it did nothing.
-fn are_same(ours: &[Option<CallResult>; 2], theirs: &[Option<CallResult>; 2]) -> bool {
+fn are_same(ours: &BothResults, theirs: &BothResults) -> bool {
     ours.iter().zip(theirs).all(|(one, other)| match (one, other) {
         (Some(one), Some(other)) => is_same(one, other) || has_changed(one) && has_changed(other),
         (Some(_), None) => true,

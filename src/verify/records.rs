@@ -10,15 +10,7 @@ use crate::plan::{Outcome, Plan, Value, written};
 use crate::results::verification::Problem;
 
 use super::call::{self, CallResult, FinishedCall};
-use super::state::{FinalState, id_of};
-
-/// What a call reported of the record that it creates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reported {
-    Created,
-    NotCreated,
-    Unknown,
-}
+use super::state::{FinalState, counts, id_of};
 
 /// A new record, by entity and the text of its `_id`.
 type Id = (usize, String);
@@ -26,168 +18,119 @@ type Id = (usize, String);
 /// The new records of a phase's calls.
 #[derive(Debug, Default)]
 pub struct NewRecords {
-    /// What was reported of each, and its call.
-    reported: HashMap<Id, (Reported, u64)>,
+    /// Whether its call reported that it created it, and the call; `None` where the report does not say.
+    reported: HashMap<Id, (Option<bool>, u64)>,
     /// Those that other writing calls name, which may remove them.
     named: HashSet<Id>,
 }
 
-/// What the sequential calls show of the rows of one entity, and concurrent calls must not change.
-#[derive(Debug, Clone, Copy)]
-struct OfEntity {
-    /// No `_id` occurs twice.
-    is_unique: bool,
-    /// Every loaded record is there.
-    keeps_loaded: bool,
-    /// Every acknowledged new record is there.
-    keeps_new: bool,
-    /// No record is there whose call reported that it did not create it.
-    refuses: bool,
-}
+/// The records of one entity that are not as they should be, by the kind of fault: stored twice, acknowledged and not stored,
+/// loaded and not stored any more, stored although their calls reported that they did not create them.
+type FaultyRecords = [Vec<String>; 4];
 
-/// The same of every entity; `None` for one without `_id`.
+/// What the sequential calls show of the rows, and concurrent calls must not change: by entity, the kinds of fault that the
+/// sequential calls do not lead to. `None` for an entity without `_id`.
 #[derive(Debug)]
-pub struct ExpectedRecords(Vec<Option<OfEntity>>);
+pub struct ExpectedRecords(Vec<Option<[bool; 4]>>);
 
 impl NewRecords {
     /// Adds the records of one call.
     pub fn add(&mut self, plan: &Plan, call: u64, finished: &FinishedCall) {
         let Some((operation, frame)) = call::arguments(plan, call) else { return };
         let writes = call::writes(plan, operation);
-        let reported = match &finished.result {
-            CallResult::Value(Value::Outcome(Outcome::Ok)) => Reported::Created,
-            CallResult::Value(Value::Outcome(Outcome::NotFound | Outcome::Rejected(_))) => Reported::NotCreated,
+        let is_created = match &finished.result {
+            CallResult::Value(Value::Outcome(Outcome::Ok)) => Some(true),
+            CallResult::Value(Value::Outcome(Outcome::NotFound | Outcome::Rejected(_))) => Some(false),
             // `same` and values do not say whether the record was created, and a failed call may have.
-            CallResult::Value(_) | CallResult::Failed(_) | CallResult::Unknown(_) => Reported::Unknown,
+            CallResult::Value(_) | CallResult::Failed(_) | CallResult::Unknown(_) => None,
         };
         let arguments = plan.operations[operation].arguments.iter();
         for record in arguments.flat_map(|argument| call::records_of(frame.slot(argument.slot))) {
             let Ok(id) = record.id() else { continue };
             let id = (record.entity(), written(&id));
             if call::creates(call, &*record) {
-                self.reported.insert(id, (reported, call));
+                self.reported.insert(id, (is_created, call));
             } else if writes && record.ordinal() >= FIRST_NEW_RECORD {
                 self.named.insert(id);
             }
         }
     }
 
-    /// The records that one entity must have, with their calls.
-    fn acknowledged(&self, entity: usize) -> impl Iterator<Item = (&str, u64)> {
-        let created = self.reported.iter().filter(|(_, (reported, _))| *reported == Reported::Created);
-        let own = created.filter(move |(id, _)| id.0 == entity && !self.named.contains(*id));
-        own.map(|((_, id), (_, call))| (id.as_str(), *call))
+    /// The records of one entity whose calls reported this, with their calls; without created ones that may be removed again.
+    fn reported(&self, entity: usize, is_created: bool) -> impl Iterator<Item = (&str, u64)> {
+        let own =
+            self.reported.iter().filter(move |((of, _), (reported, _))| *of == entity && *reported == Some(is_created));
+        let kept = own.filter(move |(id, _)| !is_created || !self.named.contains(*id));
+        kept.map(|((_, id), (_, call))| (id.as_str(), *call))
     }
 
-    fn refused(&self, entity: usize) -> impl Iterator<Item = (&str, u64)> {
-        let refused = self.reported.iter().filter(|(_, (reported, _))| *reported == Reported::NotCreated);
-        refused.filter(move |((of, _), _)| *of == entity).map(|((_, id), (_, call))| (id.as_str(), *call))
+    /// Returns the records of one entity that are not as they should be.
+    fn faulty(&self, entity: usize, generated: &FinalState, rows: &FinalState) -> FaultyRecords {
+        let counts = counts(&rows[entity].1, id_of);
+        let has = |id: &str| counts.contains_key(id);
+        let of_call = |(id, call): (&str, u64)| format!("{id} of call {call}");
+        let twice = counts.iter().filter(|(_, count)| **count > 1).map(|(id, _)| id.clone());
+        let missing = self.reported(entity, true).filter(|(id, _)| !has(id)).map(of_call);
+        let loaded = generated[entity].1.iter().map(id_of).filter(|id| !has(id));
+        let refused = self.reported(entity, false).filter(|(id, _)| has(id)).map(of_call);
+        [twice.collect(), missing.collect(), loaded.collect(), refused.collect()]
     }
-}
-
-/// How often every `_id` occurs in the rows of an entity.
-fn counts(rows: &[Value]) -> HashMap<String, u64> {
-    let mut counts = HashMap::new();
-    for row in rows {
-        *counts.entry(id_of(row)).or_default() += 1;
-    }
-    counts
 }
 
 impl ExpectedRecords {
-    /// Learns them from generated rows and the final rows of the baseline's sequential calls.
-    pub fn learn(plan: &Plan, generated: &FinalState, rows: &FinalState, new: &NewRecords) -> ExpectedRecords {
-        let of_entity = |(entity, (_, rows)): (usize, &(String, Vec<Value>))| {
-            let has_id = plan.data.entities[entity].fields.iter().any(|field| *field.name == *"_id");
-            let counts = counts(rows);
-            let has = |id: &str| counts.contains_key(id);
-            has_id.then(|| OfEntity {
-                is_unique: counts.values().all(|count| *count == 1),
-                keeps_loaded: generated[entity].1.iter().all(|row| has(&id_of(row))),
-                keeps_new: new.acknowledged(entity).all(|(id, _)| has(id)),
-                refuses: !new.refused(entity).any(|(id, _)| has(id)),
-            })
+    /// Learns them from generated rows and the final rows of the baseline's sequential calls. Also returns a sentence for
+    /// everything that cannot be expected for a reason that the user should know.
+    pub fn learn(
+        plan: &Plan,
+        generated: &FinalState,
+        rows: &FinalState,
+        new: &NewRecords,
+    ) -> (ExpectedRecords, Vec<String>) {
+        let mut notes = Vec::new();
+        let mut of_entity = |(entity, (name, own)): (usize, &(String, Vec<Value>))| {
+            plan.data.entities[entity].fields.iter().find(|field| *field.name == *"_id")?;
+            let faulty = new.faulty(entity, generated, rows);
+            let [twice, missing, ..] = &faulty;
+            if !twice.is_empty() {
+                let (all, different) = (own.len(), counts(own, id_of).len());
+                notes.push(format!(
+                    "{all} `{name}` records have only {different} different `_id`s in the baseline: are they drawn too \
+                     narrowly?"
+                ));
+            }
+            if !missing.is_empty() {
+                let (gone, all) = (missing.len(), new.reported(entity, true).count());
+                notes.push(format!(
+                    "{gone} of {all} acknowledged `{name}` records are not there after the sequential calls, so that losses of \
+                     them are only found by audits: operations remove them, or every strategy loses them"
+                ));
+            }
+            Some(faulty.map(|ids| ids.is_empty()))
         };
-        ExpectedRecords(rows.iter().enumerate().map(of_entity).collect())
-    }
-
-    /// Returns a sentence per entity of whose records something cannot be expected.
-    pub fn notes(&self, rows: &FinalState, new: &NewRecords) -> Vec<String> {
-        let twice =
-            self.0.iter().enumerate().filter(|(_, expected)| expected.is_some_and(|expected| !expected.is_unique));
-        let twice = twice.map(|(entity, _)| {
-            let (name, rows) = &rows[entity];
-            let ids = counts(rows);
-            format!(
-                "{} `{name}` records have only {} different `_id`s in the baseline: are they drawn too narrowly?",
-                rows.len(),
-                ids.len()
-            )
-        });
-        twice.chain(self.lost(rows, new)).collect()
-    }
-
-    /// Returns a sentence per entity whose acknowledged records cannot be expected to be there.
-    fn lost(&self, rows: &FinalState, new: &NewRecords) -> Vec<String> {
-        let lossy =
-            self.0.iter().enumerate().filter(|(_, expected)| expected.is_some_and(|expected| !expected.keeps_new));
-        let note = |(entity, _): (usize, &Option<OfEntity>)| {
-            let (name, rows) = &rows[entity];
-            let counts = counts(rows);
-            let (all, gone) = new
-                .acknowledged(entity)
-                .fold((0, 0), |(all, gone), (id, _)| (all + 1, gone + u64::from(!counts.contains_key(id))));
-            format!(
-                "{gone} of {all} acknowledged `{name}` records are not there after the sequential calls, so that losses of \
-                 them are only found by audits: operations remove them, or every strategy loses them"
-            )
-        };
-        lossy.map(note).collect()
+        let expected = rows.iter().enumerate().map(&mut of_entity).collect();
+        (ExpectedRecords(expected), notes)
     }
 
     /// Compares the rows after calls with what must be there.
     pub fn check(&self, generated: &FinalState, rows: &FinalState, new: &NewRecords) -> Vec<Problem> {
-        let entities = self.0.iter().enumerate().filter_map(|(entity, expected)| Some((entity, (*expected)?)));
-        entities
-            .flat_map(|(entity, expected)| expected.check(entity, &generated[entity].1, &rows[entity], new))
-            .collect()
-    }
-}
-
-impl OfEntity {
-    fn check(
-        self,
-        entity: usize,
-        generated: &[Value],
-        (name, rows): &(String, Vec<Value>),
-        new: &NewRecords,
-    ) -> Vec<Problem> {
-        let counts = counts(rows);
-        let has = |id: &str| counts.contains_key(id);
-        let of_call = |(id, call): (&str, u64)| format!("{id} of call {call}");
-        let twice = counts.iter().filter(|(_, count)| **count > 1).map(|(id, _)| id.clone());
-        let missing = new.acknowledged(entity).filter(|(id, _)| !has(id)).map(of_call);
-        let loaded = generated.iter().map(id_of).filter(|id| !has(id));
-        let refused = new.refused(entity).filter(|(id, _)| has(id)).map(of_call);
-        [
-            problem(self.is_unique, format!("records of {name} are stored twice"), twice),
-            problem(self.keeps_new, format!("acknowledged records of {name} are not stored"), missing),
-            problem(self.keeps_loaded, format!("loaded records of {name} are not stored any more"), loaded),
-            problem(
-                self.refuses,
+        let mut problems = Vec::new();
+        for (entity, expected) in self.0.iter().enumerate() {
+            let Some(expected) = expected else { continue };
+            let name = &rows[entity].0;
+            let titles = [
+                format!("records of {name} are stored twice"),
+                format!("acknowledged records of {name} are not stored"),
+                format!("loaded records of {name} are not stored any more"),
                 format!("records of {name} are stored whose calls reported not_found or rejected"),
-                refused,
-            ),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+            ];
+            let faulty = new.faulty(entity, generated, rows);
+            for ((title, ids), is_expected) in titles.into_iter().zip(faulty).zip(expected) {
+                if let Some(first) = ids.iter().min().filter(|_| *is_expected) {
+                    let (lines, count) = (vec![format!("first     {first}")], ids.len() as u64);
+                    problems.push(Problem { title, lines, call: None, count });
+                }
+            }
+        }
+        problems
     }
-}
-
-/// The problem of the records `ids`; `None` without any, or when there is nothing to expect of them.
-fn problem(is_expected: bool, title: String, ids: impl Iterator<Item = String>) -> Option<Problem> {
-    let ids: Vec<String> = ids.filter(|_| is_expected).collect();
-    let lines = vec![format!("first     {}", ids.iter().min()?)];
-    Some(Problem { title, lines, call: None, count: ids.len() as u64 })
 }

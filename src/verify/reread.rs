@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use futures_util::future::join;
 
 use crate::engine::RunError;
-use crate::results::verification::{PhaseFindings, Problem};
+use crate::results::verification::PhaseFindings;
 use crate::server::Target;
 
 use super::call::{self, ArmDatabase, CallResult};
-use super::difference::{differences, is_reordered};
+use super::difference::is_reordered;
 use super::{BaselineState, Verifier, is_same};
 
 impl<T: Target> Verifier<'_, T> {
@@ -35,22 +35,18 @@ impl<T: Target> Verifier<'_, T> {
     }
 
     fn compare_read(&self, call: u64, expected: &CallResult, actual: &CallResult, findings: &mut PhaseFindings) {
-        // A read that fails on the baseline is reported by the baseline's own phases.
-        if is_same(expected, actual) || !matches!(expected, CallResult::Value(_)) {
-            return;
+        match (expected, actual) {
+            // A read that fails on the baseline is reported by the baseline's own phases.
+            (CallResult::Failed(_) | CallResult::Unknown(_), _) => {}
+            _ if is_same(expected, actual) => {}
+            (CallResult::Value(one), CallResult::Value(other)) if is_reordered(one, other) => {
+                findings.out_of_order += 1
+            }
+            (CallResult::Value(_), CallResult::Value(_)) => {
+                let title = "reads differ after the concurrent calls";
+                findings.add(self.in_general(self.differs(call, expected, actual), title));
+            }
+            _ => self.without_result(call, actual).into_iter().for_each(|problem| findings.add(problem)),
         }
-        if let Some(problem) = self.without_result(call, actual) {
-            findings.add(problem);
-            return;
-        }
-        if let (CallResult::Value(expected), CallResult::Value(actual)) = (expected, actual)
-            && is_reordered(expected, actual)
-        {
-            findings.out_of_order += 1;
-            return;
-        }
-        let title = "reads differ after the concurrent calls";
-        let problem = Problem::of_call(call, title, differences(expected, actual));
-        findings.add(problem.under(&call::describe(self.plan, call)));
     }
 }

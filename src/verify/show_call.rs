@@ -1,82 +1,60 @@
 //! One call in full, with the result of every strategy.
 
-use std::fmt;
+use std::fmt::Write as _;
 
 use crate::engine::RunError;
-use crate::plan::{Argument, written};
+use crate::plan::written;
 use crate::server::Target;
 
 use super::call::{self, CallResult};
-use super::{Databases, Verifier, is_same};
+use super::{Verifier, is_same};
 
 /// A call and the strategies' results.
 #[derive(Debug)]
 pub struct SingleCall {
-    call: u64,
-    operation: String,
-    /// Name and value.
-    arguments: Vec<(String, String)>,
-    /// Strategy and result, the baseline first.
-    results: Vec<(String, CallResult)>,
-}
-
-impl SingleCall {
+    /// The call with its arguments, and what every strategy returns, the baseline first.
+    pub text: String,
     /// Whether all strategies return the same.
-    pub fn is_equal(&self) -> bool {
-        self.results.iter().all(|(_, result)| is_same(&self.results[0].1, result))
-    }
-}
-
-impl fmt::Display for SingleCall {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "call {}: {}", self.call, self.operation)?;
-        for (name, value) in &self.arguments {
-            writeln!(out, "    {name}: {value}")?;
-        }
-        for (strategy, result) in &self.results {
-            let remark = if is_same(&self.results[0].1, result) { "" } else { " (differs)" };
-            writeln!(out, "{strategy} returns{remark}")?;
-            match result {
-                CallResult::Value(value) => match value.items() {
-                    Some(items) => {
-                        for (position, item) in items.enumerate() {
-                            writeln!(out, "    [{position}] {}", written(&item))?;
-                        }
-                    }
-                    None => writeln!(out, "    {}", written(value))?,
-                },
-                CallResult::Failed(message) => writeln!(out, "    an error: {message}")?,
-                CallResult::Unknown(message) => writeln!(out, "    unknown: {message}")?,
-            }
-        }
-        Ok(())
-    }
+    pub is_equal: bool,
 }
 
 impl<T: Target> Verifier<'_, T> {
-    /// Makes all calls up to `call` on every strategy, one at a time, and returns the results of the last.
+    /// Makes all calls up to `call` on every strategy, one at a time, and shows the results of the last.
     ///
     /// # Errors
     /// As [`Verifier::run`].
     pub async fn run_single_call(&self, call: u64) -> Result<SingleCall, RunError> {
-        let databases = Databases::default();
-        let results = self.results(call, &databases).await;
-        let results = self.clean_up(databases, results).await?;
-        let (operation, arguments) = match call::arguments(self.plan, call) {
-            None => (String::new(), Vec::new()),
-            Some((operation, frame)) => {
-                let operation = &self.plan.operations[operation];
-                let argument = |argument: &Argument| (argument.name.to_string(), written(frame.slot(argument.slot)));
-                (operation.name.to_string(), operation.arguments.iter().map(argument).collect())
+        let results = self.cleaned_up(self.results(call)).await?;
+        let mut shown = SingleCall { text: format!("call {call}: "), is_equal: true };
+        if let Some((operation, frame)) = call::arguments(self.plan, call) {
+            let operation = &self.plan.operations[operation];
+            shown.text.push_str(&operation.name);
+            for argument in &*operation.arguments {
+                let _ = write!(shown.text, "\n    {}: {}", argument.name, written(frame.slot(argument.slot)));
             }
-        };
-        Ok(SingleCall { call, operation, arguments, results })
+        }
+        for (strategy, result) in &results {
+            let is_same = is_same(&results[0].1, result);
+            shown.is_equal &= is_same;
+            let _ = write!(shown.text, "\n{strategy} returns{}", if is_same { "" } else { " (differs)" });
+            let lines = match result {
+                CallResult::Value(value) => value.items().map_or_else(
+                    || vec![written(value)],
+                    |items| items.enumerate().map(|(at, item)| format!("[{at}] {}", written(&item))).collect(),
+                ),
+                CallResult::Failed(message) => vec![format!("an error: {message}")],
+                CallResult::Unknown(message) => vec![format!("unknown: {message}")],
+            };
+            lines.iter().for_each(|line| shown.text.extend(["\n    ", line]));
+        }
+        shown.text.push('\n');
+        Ok(shown)
     }
 
-    async fn results(&self, call: u64, databases: &Databases) -> Result<Vec<(String, CallResult)>, RunError> {
+    async fn results(&self, call: u64) -> Result<Vec<(String, CallResult)>, RunError> {
         let mut results = Vec::new();
         for arm in self.arms() {
-            let place = self.provision(arm, self.sequential_database(arm), databases).await?;
+            let place = self.provision(arm, self.sequential_database(arm)).await?;
             for before in 0..call {
                 self.stop.check()?;
                 self.call(&place, before).await?;

@@ -23,17 +23,14 @@ fn of_entity(what: &str, entity: &str, ours: &[Value], theirs: &[Value]) -> Opti
     }
     let is_same = |one: &Value, other: &Value| has_id(one) && id_of(one) == id_of(other);
     let pair = missing.iter().find_map(|row| Some((row, extra.iter().find(|other| is_same(row, other))?)));
-    let lines = match (pair, missing.first(), extra.first()) {
-        (Some((one, other)), ..) => {
-            let mut lines = vec![format!("of        {entity} {}", id_of(one))];
-            lines.extend(difference::values(one, other));
-            lines
-        }
-        (None, row, other) => {
-            let missing = row.map(|row| format!("missing   {}", brief(row)));
-            missing.into_iter().chain(other.map(|row| format!("extra     {}", brief(row)))).collect()
-        }
-    };
+    let mut lines = Vec::new();
+    if let Some((one, other)) = pair {
+        lines.push(format!("of        {entity} {}", id_of(one)));
+        lines.extend(difference::values(one, other));
+    } else {
+        lines.extend(missing.first().map(|row| format!("missing   {}", brief(row))));
+        lines.extend(extra.first().map(|row| format!("extra     {}", brief(row))));
+    }
     let title = format!("the {what} of {entity} differ");
     let count = missing.len().max(extra.len()) as u64;
     Some(Problem { title, lines, call: None, count })
@@ -71,18 +68,18 @@ pub fn id_of(row: &Value) -> String {
 
 /// Returns the rows of one multiset that the other lacks.
 fn without<'r>(rows: &'r [Value], others: &[Value]) -> Vec<&'r Value> {
-    let mut left: HashMap<String, usize> = HashMap::new();
-    for other in others {
-        *left.entry(written(other)).or_default() += 1;
-    }
-    let mut lacking = Vec::new();
+    let mut left = counts(others, written);
+    let mut take = |row: &Value| left.get_mut(&written(row)).filter(|count| **count > 0).map(|count| *count -= 1);
+    rows.iter().filter(|row| take(row).is_none()).collect()
+}
+
+/// How often each text of the rows occurs.
+pub fn counts(rows: &[Value], text: impl Fn(&Value) -> String) -> HashMap<String, u64> {
+    let mut counts = HashMap::new();
     for row in rows {
-        match left.get_mut(&written(row)) {
-            Some(count) if *count > 0 => *count -= 1,
-            _ => lacking.push(row),
-        }
+        *counts.entry(text(row)).or_default() += 1;
     }
-    lacking
+    counts
 }
 
 #[cfg(test)]

@@ -2,14 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use crate::cli::argument::{ReportFormat, one_of};
 use crate::cli::value::name;
 use crate::results::saved_run::{LONGEST_NAME, is_name};
 use crate::scenario::quantity::percent;
-
-/// A run may take this much more time than the other without being a regression, unless the user says otherwise: 5 %.
-pub const TOLERANCE: f64 = 0.05;
 
 /// `compare`.
 #[derive(Debug, Args)]
@@ -33,34 +31,13 @@ pub struct CompareArguments {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub strategies: Vec<String>,
     /// Output format
-    #[arg(long, value_enum, value_name = "NAME", default_value = "terminal")]
-    pub format: CompareFormat,
+    #[arg(long, value_name = "NAME", default_value = "terminal", value_parser = one_of(FORMATS))]
+    pub format: ReportFormat,
 }
 
-impl CompareArguments {
-    /// The tolerance as a share.
-    pub fn tolerance(&self) -> f64 {
-        self.tolerance.unwrap_or(TOLERANCE)
-    }
-
-    /// Whether an option says how to compare.
-    pub fn has_comparison_options(&self) -> bool {
-        !self.strategies.is_empty() || self.tolerance.is_some() || self.format != CompareFormat::Terminal
-    }
-}
-
-/// The output formats of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CompareFormat {
-    /// For reading in a terminal
-    Terminal,
-    /// Markdown
-    Markdown,
-    /// A page that needs no network
-    Html,
-    /// The conclusions as data, see schemas/report.schema.json
-    Json,
-}
+/// The output formats of a comparison: CSV lists the numbers of a single run.
+const FORMATS: [ReportFormat; 4] =
+    [ReportFormat::Terminal, ReportFormat::Markdown, ReportFormat::Html, ReportFormat::Json];
 
 /// The options of `run` about saved runs.
 #[derive(Debug, Clone, Default, Args)]
@@ -84,21 +61,12 @@ pub struct SavedRunArguments {
     pub tolerance: Option<f64>,
 }
 
-impl SavedRunArguments {
-    /// The tolerance as a share.
-    pub fn tolerance(&self) -> f64 {
-        self.tolerance.unwrap_or(TOLERANCE)
-    }
-}
-
 /// The name of a saved run, which becomes a file's.
 fn saved_run(text: &str) -> Result<String, String> {
-    if is_name(text) {
-        Ok(text.to_owned())
-    } else {
-        Err(format!(
+    is_name(text).then(|| text.to_owned()).ok_or_else(|| {
+        format!(
             "expected at most {LONGEST_NAME} letters, digits, `.`, `_` and `-`, not starting with `.`, for example main or \
              mongodb-6.0"
-        ))
-    }
+        )
+    })
 }

@@ -9,15 +9,15 @@ use crate::results::{self, LoadModel, RunRecord, RunSettings, ServerSharing};
 use crate::stats::MINIMUM_ROUNDS;
 
 use super::{
-    CompareFormat, RunsToCompare, SavedRunArguments, check_comparable, check_usable, comparability, folder, load_saved,
-    one_strategy, reference, save,
+    SavedRunArguments, check_comparable, check_usable, comparability, compare_two, folder, load_saved, one_strategy,
+    reference, save,
 };
 
 /// What a run is compared with and saved as.
 pub struct BaselineComparison {
     saved: Option<NamedRun>,
     save: Option<String>,
-    tolerance: f64,
+    tolerance: Option<f64>,
 }
 
 impl BaselineComparison {
@@ -34,7 +34,7 @@ impl BaselineComparison {
         if let Some(saved) = &saved {
             check_usable(saved)?;
         }
-        let comparison = BaselineComparison { saved, save: given.save_run.clone(), tolerance: given.tolerance() };
+        let comparison = BaselineComparison { saved, save: given.save_run.clone(), tolerance: given.tolerance };
         let rounds = settings.rounds;
         if !comparison.is_empty() {
             folder(scenario)?;
@@ -115,8 +115,7 @@ impl BaselineComparison {
         let mut compared = Exit::Success;
         if let Some(before) = &self.saved {
             output::print("\n")?;
-            let sides = (std::slice::from_ref(before), std::slice::from_ref(&after));
-            compared = RunsToCompare::new(sides.0, sides.1, self.tolerance, &[])?.print(CompareFormat::Terminal)?;
+            compared = compare_two(before, &after, self.tolerance)?;
         }
         if let Some(name) = &self.save {
             save(&after.record, name, compared)?;

@@ -1,5 +1,8 @@
 //! Whether two runs can be compared: whether they measured the same thing.
 
+use std::collections::BTreeSet;
+
+use crate::report::counted;
 use crate::results::{LoadModel, Part, RunRecord, Status};
 use crate::scenario::Outline;
 use crate::stats::run_comparison::{ComparedParts, measured_parts};
@@ -21,7 +24,7 @@ pub fn unusable(record: &RunRecord) -> Option<String> {
         return Some(format!("it is invalid (see `docshape report`): {again}"));
     }
     (rounds < MINIMUM_ROUNDS).then(|| {
-        let has = if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") };
+        let has = counted(rounds as u64, "round");
         format!("it has {has}, and a comparison needs {MINIMUM_ROUNDS}: {again} with --preset quick or --rounds 8")
     })
 }
@@ -87,9 +90,7 @@ fn parameters(before: &RunRecord, after: &RunRecord) -> Option<String> {
         let found = record.parameters.iter().find(|(other, _)| other == name);
         found.map_or_else(|| "nothing".to_owned(), |(_, value)| value.to_string())
     };
-    let mut names: Vec<&String> = before.parameters.iter().chain(&after.parameters).map(|(name, _)| name).collect();
-    names.sort();
-    names.dedup();
+    let names: BTreeSet<&String> = before.parameters.iter().chain(&after.parameters).map(|(name, _)| name).collect();
     let changed = names.into_iter().filter(|name| value(before, name) != value(after, name));
     let differing: Vec<String> =
         changed.map(|name| format!("{name} ({} and {})", value(before, name), value(after, name))).collect();

@@ -4,19 +4,25 @@ mod argument;
 mod baseline_comparison;
 mod comparability;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use crate::report::comparison::ComparedRuns;
-use crate::report::{Html, Json, Markdown, NamedRun, Report};
+use crate::report::{NamedRun, Report};
 use crate::results::{self, RunRecord, saved_run};
 use crate::stats::run_comparison::{ComparedUnit, RunSides, compare_runs};
 
-pub use argument::{CompareArguments, CompareFormat, SavedRunArguments};
+pub use argument::{CompareArguments, SavedRunArguments};
 pub use baseline_comparison::BaselineComparison;
 
+use super::argument::ReportFormat;
 use super::exit::{CliError, Exit};
 use super::output;
-use super::report::{terminal, written};
+use super::report::in_format;
+
+/// A run may take this much more time than the other without being a regression, unless the user says otherwise: 5 %.
+const TOLERANCE: f64 = 0.05;
 
 /// The default folder of all results.
 const RESULTS: &str = "results";
@@ -27,17 +33,15 @@ const RESULTS: &str = "results";
 /// When a run cannot be read, or the runs cannot be compared.
 pub fn compare(arguments: &CompareArguments) -> Result<Exit, CliError> {
     let (before, after) = sides(arguments)?;
-    if before.is_empty() && arguments.has_comparison_options() {
-        return Err(CliError::usage(
-            "--strategies, --tolerance and --format need two runs: name a second run, or use --compare-with",
-        ));
-    }
+    let CompareArguments { tolerance, strategies, format, .. } = arguments;
     let mut exit = Exit::Success;
-    if before.is_empty() {
-        after.iter().try_for_each(check_usable)?;
+    if !before.is_empty() {
+        exit = compare_sides(&before, &after, *tolerance, strategies, *format)?;
+    } else if !strategies.is_empty() || tolerance.is_some() || *format != ReportFormat::Terminal {
+        let missing = "--strategies, --tolerance and --format need two runs: name a second run, or use --compare-with";
+        return Err(CliError::usage(missing));
     } else {
-        let strategies = &arguments.strategies;
-        exit = RunsToCompare::new(&before, &after, arguments.tolerance(), strategies)?.print(arguments.format)?;
+        after.iter().try_for_each(check_usable)?;
     }
     if let (Some(name), Some(last)) = (&arguments.save_run, after.last()) {
         save(&last.record, name, exit)?;
@@ -45,48 +49,38 @@ pub fn compare(arguments: &CompareArguments) -> Result<Exit, CliError> {
     Ok(exit)
 }
 
-/// Compares two runs that took turns, and prints how they differ.
+/// Compares two runs, and prints how they differ.
 ///
 /// # Errors
 /// When the two cannot be compared.
-pub fn compare_in_turns(a: &NamedRun, b: &NamedRun) -> Result<Exit, CliError> {
-    let (before, after) = (std::slice::from_ref(a), std::slice::from_ref(b));
-    RunsToCompare::new(before, after, argument::TOLERANCE, &[])?.print(CompareFormat::Terminal)
+pub fn compare_two(a: &NamedRun, b: &NamedRun, tolerance: Option<f64>) -> Result<Exit, CliError> {
+    compare_sides(slice::from_ref(a), slice::from_ref(b), tolerance, &[], ReportFormat::Terminal)
 }
 
 /// The earlier runs, none without a comparison, and the later ones.
 fn sides(arguments: &CompareArguments) -> Result<(Vec<NamedRun>, Vec<NamedRun>), CliError> {
-    let mut runs = arguments.runs.iter().map(|path| read(path)).collect::<Result<Vec<NamedRun>, CliError>>()?;
-    let later = arguments.later.iter().map(|path| read(path)).collect::<Result<Vec<NamedRun>, CliError>>()?;
+    let read = |path: &PathBuf| Ok(NamedRun { name: path.display().to_string(), record: results::load(path)? });
+    let mut runs = arguments.runs.iter().map(read).collect::<Result<Vec<NamedRun>, CliError>>()?;
+    let later = arguments.later.iter().map(read).collect::<Result<Vec<NamedRun>, CliError>>()?;
     if let (Some(name), Some(first)) = (&arguments.compare_with, runs.first()) {
         return Ok((vec![load_saved(&first.record.scenario.name, name)?], runs));
     }
     match (runs.len(), later.len()) {
         (1, 0) if arguments.save_run.is_some() => Ok((Vec::new(), runs)),
         (1, 0) => Err(CliError::usage("name run B after run A, or use --compare-with or --save-run")),
-        (2, 0) => {
-            let after = runs.split_off(1);
-            Ok((runs, after))
-        }
+        (2, 0) => Ok((vec![runs.remove(0)], runs)),
         (_, 0) => Err(CliError::usage("several runs of a side need `--` between the sides: compare A1 A2 -- B1 B2")),
         _ => Ok((runs, later)),
     }
 }
 
-fn read(path: &Path) -> Result<NamedRun, CliError> {
-    let record = results::load(path)?;
-    Ok(NamedRun { name: path.display().to_string(), record })
-}
-
 /// The folder of a scenario's saved runs. The scenario's name of an edited record may be a path.
 fn folder(scenario: &str) -> Result<PathBuf, CliError> {
     if saved_run::is_name(scenario) {
-        Ok(saved_run::folder(Path::new(RESULTS), scenario))
-    } else {
-        Err(CliError::usage(format!(
-            "runs of a scenario named {scenario:?} cannot be saved: rename the scenario, then run again"
-        )))
+        return Ok(saved_run::folder(Path::new(RESULTS), scenario));
     }
+    let named = format!("runs of a scenario named {scenario:?} cannot be saved: rename the scenario, then run again");
+    Err(CliError::usage(named))
 }
 
 /// Loads a saved run of a scenario.
@@ -125,84 +119,59 @@ fn check_usable(run: &NamedRun) -> Result<(), CliError> {
 
 /// Rejects a side that has a run twice: it would seem to be certain.
 fn check_distinct(side: &[NamedRun]) -> Result<(), CliError> {
-    let is_known = |place: usize| {
-        let run = &side[place];
-        side[..place].iter().find(|other| other.record.id == run.record.id).map(|other| (run, other))
-    };
-    (0..side.len()).find_map(is_known).map_or(Ok(()), |(run, other)| {
-        Err(CliError::usage(format!("{} is the same run as {}: name each run once", run.name, other.name)))
-    })
+    for (place, run) in side.iter().enumerate() {
+        if let Some(other) = side[..place].iter().find(|other| other.record.id == run.record.id) {
+            let same = format!("{} is the same run as {}: name each run once", run.name, other.name);
+            return Err(CliError::usage(same));
+        }
+    }
+    Ok(())
 }
 
 fn check_comparable(before: &NamedRun, after: &NamedRun) -> Result<(), CliError> {
     let found = comparability::differences(&before.record, &after.record);
     if found.is_empty() {
-        Ok(())
-    } else {
-        Err(CliError::usage(format!("{} and {} cannot be compared: {}", before.name, after.name, found.join("; "))))
+        return Ok(());
     }
+    Err(CliError::usage(format!("{} and {} cannot be compared: {}", before.name, after.name, found.join("; "))))
 }
 
-/// Runs that can be compared, at least one on each side.
-struct RunsToCompare<'p> {
-    before: &'p [NamedRun],
-    after: &'p [NamedRun],
-    tolerance: f64,
-    /// The common strategies to compare.
-    strategies: Vec<String>,
-    /// Those whose definition changed.
-    changed: Vec<String>,
-}
-
-impl<'p> RunsToCompare<'p> {
-    /// Checks that they measured the same thing; compares only the `wanted` strategies, all if there are none.
-    fn new(
-        before: &'p [NamedRun],
-        after: &'p [NamedRun],
-        tolerance: f64,
-        wanted: &[String],
-    ) -> Result<RunsToCompare<'p>, CliError> {
-        [before, after].into_iter().try_for_each(check_distinct)?;
-        let mut all = before.iter().chain(after);
-        all.clone().try_for_each(check_usable)?;
-        let Some(first) = all.next() else { return Err(CliError::usage("name runs to compare")) };
-        all.clone().try_for_each(|other| check_comparable(first, other))?;
-        let mut changed: Vec<String> =
-            all.clone().flat_map(|other| comparability::changed(&first.record, &other.record)).collect();
-        changed.sort();
-        changed.dedup();
-        let common = comparability::common(before.iter().chain(after).map(|run| &run.record));
-        let strategies = chosen(common, wanted)?;
-        Ok(RunsToCompare { before, after, tolerance, strategies, changed })
+/// Compares runs, at least one on each side, that must have measured the same thing, and prints how they differ; only the
+/// `wanted` strategies, all if there are none.
+fn compare_sides(
+    before: &[NamedRun],
+    after: &[NamedRun],
+    tolerance: Option<f64>,
+    wanted: &[String],
+    format: ReportFormat,
+) -> Result<Exit, CliError> {
+    let tolerance = tolerance.unwrap_or(TOLERANCE);
+    [before, after].into_iter().try_for_each(check_distinct)?;
+    let all = || before.iter().chain(after);
+    all().try_for_each(check_usable)?;
+    let (Some(a), Some(b)) = (before.first(), after.first()) else {
+        return Err(CliError::usage("name runs to compare"));
+    };
+    all().skip(1).try_for_each(|other| check_comparable(a, other))?;
+    let changed: BTreeSet<String> = all().flat_map(|other| comparability::changed(&a.record, &other.record)).collect();
+    let changed = Vec::from_iter(changed);
+    let strategies = &chosen(comparability::common(all().map(|run| &run.record)), wanted)?;
+    let reference = reference(all().map(|run| &run.record), strategies, &changed);
+    let [earlier, later] = [before, after].map(|runs| runs.iter().map(|run| &run.record).collect::<Vec<_>>());
+    let sides = RunSides { before: &earlier, after: &later, strategies, reference, tolerance };
+    if reference.is_none() && sides.unit() == ComparedUnit::Rounds {
+        return Err(one_strategy(a, b));
     }
-
-    /// Prints the comparison.
-    fn print(&self, format: CompareFormat) -> Result<Exit, CliError> {
-        let records = |runs: &'p [NamedRun]| runs.iter().map(|run| &run.record).collect::<Vec<_>>();
-        let (before, after) = (records(self.before), records(self.after));
-        let RunsToCompare { strategies, tolerance, changed, .. } = self;
-        let reference = reference(before.iter().chain(&after).copied(), strategies, changed);
-        let runs = RunSides { before: &before, after: &after, strategies, reference, tolerance: *tolerance };
-        if reference.is_none() && runs.unit() == ComparedUnit::Rounds {
-            return Err(one_strategy(&self.before[0], &self.after[0]));
-        }
-        let found = compare_runs(runs).filter(|found| found.judged().next().is_some()).ok_or_else(|| {
-            CliError::usage(format!(
-                "{} and {} cannot be compared: the common strategies are unsafe, a cache that they shared distorts their times, or \
-                 no operation was called in both; measure others with --strategies, or with --isolate",
-                self.before[0].name, self.after[0].name
-            ))
-        })?;
-        let compared = ComparedRuns { before: self.before, after: self.after, tolerance: *tolerance, changed };
-        let report = Report::of_comparison(&found, compared);
-        output::print(&match format {
-            CompareFormat::Terminal => terminal(&report),
-            CompareFormat::Markdown => written(&Markdown, &report),
-            CompareFormat::Html => written(&Html, &report),
-            CompareFormat::Json => written(&Json, &report),
-        })?;
-        Ok(if found.has_regression() { Exit::CheckFailed } else { Exit::Success })
-    }
+    let found = compare_runs(sides).filter(|found| found.judged().next().is_some()).ok_or_else(|| {
+        CliError::usage(format!(
+            "{} and {} cannot be compared: the common strategies are unsafe, a cache that they shared distorts their times, or \
+             no operation was called in both; measure others with --strategies, or with --isolate",
+            a.name, b.name
+        ))
+    })?;
+    let report = Report::of_comparison(&found, ComparedRuns { before, after, tolerance, changed: &changed });
+    output::print(&in_format(&report, format, true).unwrap_or_default())?;
+    Ok(if found.has_regression() { Exit::CheckFailed } else { Exit::Success })
 }
 
 /// The strategy that others are relative to: the first safe one whose definition did not change, else the first safe one;

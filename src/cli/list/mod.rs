@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::report::counted;
-use crate::scenario::{StrategyDefinition, nearest};
+use crate::scenario::{Scenario, StrategyDefinition, nearest};
 
 use super::catalogue::{self, SCENARIOS};
 use super::exit::{CliError, Exit};
@@ -32,37 +32,39 @@ pub struct ListArguments {
 /// # Errors
 /// When the table cannot be written.
 pub fn list(arguments: &ListArguments) -> Result<Exit, CliError> {
-    if arguments.markdown {
-        output::print(&page::index(&catalogue::by_group()?))?;
-        return Ok(Exit::Success);
-    }
-    if let Some(name) = &arguments.scenario {
-        let all = catalogue::by_group()?;
-        let found = all.iter().flat_map(|(_, scenarios)| scenarios).find(|one| one.name.value == *name);
-        let known: Vec<&str> = SCENARIOS.iter().map(|(name, _)| *name).collect();
+    let groups = catalogue::by_group()?;
+    let text = if arguments.markdown {
+        page::index(&groups)
+    } else if let Some(name) = &arguments.scenario {
+        let found = groups.iter().flat_map(|(_, scenarios)| scenarios).find(|one| one.name.value == *name);
         let found = found.ok_or_else(|| {
+            let known = SCENARIOS.map(|(name, _)| name);
             CliError::usage(format!("the catalogue has no scenario `{name}`: {}", nearest(name, &known)))
         })?;
-        output::print(&page::page(found, arguments.verdicts.as_deref())?)?;
-        return Ok(Exit::Success);
-    }
+        page::page(found, arguments.verdicts.as_deref())?
+    } else {
+        lines(&groups)
+    };
+    output::print(&text).map(|()| Exit::Success)
+}
+
+/// A line per scenario and one with its strategies, by decision.
+fn lines(groups: &[(&str, Vec<Scenario>)]) -> String {
     let width = SCENARIOS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut lines = String::new();
-    for (group, scenarios) in catalogue::by_group()? {
+    for (group, scenarios) in groups {
         let _ = writeln!(lines, "{}{group}", if lines.is_empty() { "" } else { "\n" });
         for scenario in scenarios {
             let (name, title) = (&scenario.name.value, &scenario.title);
             let _ = writeln!(lines, "  {name:width$}  {title}\n  {:width$}  {}", "", strategies(&scenario.strategies));
         }
     }
-    output::print(&lines)?;
-    Ok(Exit::Success)
+    lines
 }
 
 /// Returns the strategies of a plain run, and the number of others.
 fn strategies(all: &[StrategyDefinition]) -> String {
-    let is_default = |strategy: &&StrategyDefinition| strategy.is_compared();
-    let (compared, others): (Vec<&StrategyDefinition>, Vec<&StrategyDefinition>) = all.iter().partition(is_default);
+    let (compared, others): (Vec<_>, Vec<_>) = all.iter().partition(|strategy| strategy.is_compared());
     let names: Vec<&str> = compared.iter().map(|strategy| strategy.name.value.as_str()).collect();
     let controls = others.iter().filter(|strategy| strategy.is_unsafe).count();
     let more = others.len() - controls;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use crate::cli::exit::CliError;
-use crate::report::claim_text;
+use crate::report::{capitalised, claim_text};
 use crate::results::{self, ClaimsRecord, DecidedClaimRecord};
 use crate::scenario::{Scenario, StrategyDefinition};
 
@@ -13,7 +13,7 @@ use crate::scenario::{Scenario, StrategyDefinition};
 pub fn index(groups: &[(&str, Vec<Scenario>)]) -> String {
     let mut text = HEAD.to_owned();
     for (group, scenarios) in groups {
-        let _ = write!(text, "\n## {}\n\n", capitalized(group));
+        let _ = write!(text, "\n## {}\n\n", capitalised(group));
         for scenario in scenarios {
             let name = &scenario.name.value;
             let _ = writeln!(text, "* [{name}](../scenarios/{name}.yaml): {}", scenario.title);
@@ -27,21 +27,10 @@ pub fn index(groups: &[(&str, Vec<Scenario>)]) -> String {
 /// # Errors
 /// When the file of verdicts cannot be read.
 pub fn page(scenario: &Scenario, folder: Option<&Path>) -> Result<String, CliError> {
-    let verdicts = folder.map(|folder| verdicts(folder, &scenario.name.value)).transpose()?.flatten();
-    let mut text = String::new();
-    write_scenario(&mut text, scenario, verdicts.as_ref());
-    Ok(text)
-}
-
-const HEAD: &str = "# Scenarios
-
-Every built-in scenario, by the decision that it is about. `docshape list NAME` prints the strategies and claims of one, with
-`--verdicts results/claims` also what was measured of the claims; `docshape run NAME --claims` measures them again.
-";
-
-fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: Option<&ClaimsRecord>) {
     let name = &scenario.name.value;
-    let _ = write!(text, "# {name}\n\n**{}** {}\n", scenario.title, scenario.about);
+    let file = folder.map(|folder| folder.join(format!("{name}.json"))).filter(|path| path.is_file());
+    let verdicts = file.map(|path| results::load_as::<ClaimsRecord>(&path)).transpose()?;
+    let mut text = format!("# {name}\n\n**{}** {}\n", scenario.title, scenario.about);
     if !scenario.sources.is_empty() {
         let _ = write!(text, "\nSources: {}.\n", scenario.sources.join("; "));
     }
@@ -52,17 +41,17 @@ fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: Option<&Clai
         let _ = writeln!(text, "| `{}` | {label} | {} | {} |", strategy.name.value, cell(about), role(strategy));
     }
     if scenario.claims.is_empty() {
-        return;
+        return Ok(text);
     }
-    let decided = verdicts.into_iter().flat_map(|verdicts| &verdicts.claims);
+    let decided = verdicts.iter().flat_map(|verdicts| &verdicts.claims);
     let found: BTreeMap<&str, &DecidedClaimRecord> = decided.map(|one| (one.claim.id.as_str(), one)).collect();
-    if let Some(verdicts) = verdicts {
+    if let Some(verdicts) = &verdicts {
         let (preset, server) = (verdicts.preset.name(), verdicts.server.as_deref().unwrap_or("unknown"));
         let _ = write!(text, "\nVerdicts: preset {preset}, MongoDB {server}, {}.\n", verdicts.started);
     }
     let _ = write!(text, "\n| source | claim | id | verdict | number |\n|---|---|---|---|---|\n");
     for claim in &scenario.claims {
-        let decided = verdicts.zip(found.get(claim.id.value.as_str()));
+        let decided = verdicts.as_ref().zip(found.get(claim.id.value.as_str()));
         let (verdict, number) = decided.map_or_else(
             || ("not measured", String::new()),
             |(record, one)| (one.outcome().name(), claim_text(record, one)),
@@ -72,7 +61,14 @@ fn write_scenario(text: &mut String, scenario: &Scenario, verdicts: Option<&Clai
         let (says, source, id) = (cell(&claim.says), cell(source), &claim.id.value);
         let _ = writeln!(text, "| {source} | {says} | {id} | {verdict}{design} | {} |", cell(&number));
     }
+    Ok(text)
 }
+
+const HEAD: &str = "# Scenarios
+
+Every built-in scenario, by the decision that it is about. `docshape list NAME` prints the strategies and claims of one, with
+`--verdicts results/claims` also what was measured of the claims; `docshape run NAME --claims` measures them again.
+";
 
 /// How a strategy takes part in a run.
 fn role(strategy: &StrategyDefinition) -> String {
@@ -83,19 +79,6 @@ fn role(strategy: &StrategyDefinition) -> String {
         (false, true, true) => "compared by default".to_owned(),
         (false, true, false) => String::new(),
     }
-}
-
-fn verdicts(folder: &Path, scenario: &str) -> Result<Option<ClaimsRecord>, CliError> {
-    let path = folder.join(format!("{scenario}.json"));
-    if !path.is_file() {
-        return Ok(None);
-    }
-    Ok(Some(results::load_as::<ClaimsRecord>(&path)?))
-}
-
-fn capitalized(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// Text in a cell of a table: a bar would end it, and `<` could begin a tag.

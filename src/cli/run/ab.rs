@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::campaign::{EarlyEnd, Interleaving, Point, Rounds, carry_out};
 use crate::cli::argument::ConnectionString;
-use crate::cli::compare::compare_in_turns;
+use crate::cli::compare::compare_two;
 use crate::cli::progress::Progress;
 use crate::cli::scenario::prepare;
 use crate::cli::server::ServerChoice;
@@ -47,7 +47,8 @@ pub fn run(arguments: &RunArguments, uris: [ConnectionString; 2]) -> Result<Exit
     let _locked = results::create_folder(&folder)?;
     let folders = ["a", "b"].map(|name| folder.join(name));
     let _parts = folders.iter().map(|folder| results::create_folder(folder)).collect::<Result<Vec<_>, _>>()?;
-    let [a, b] = uris.map(|uri| arguments.study.server.user_server(uri, "--ab"));
+    let is_confirmed = arguments.study.server.yes;
+    let [a, b] = uris.map(|uri| ServerChoice::Uri { uri, source: "--ab", is_confirmed });
     let quit = a.quit_error(&format!("complete rounds are in {}", folder.display()));
     let point = PointSetup::new(ready, chosen, settings, folders[0].clone());
     let pair = Pair { arguments, invocations, folders };
@@ -141,7 +142,7 @@ impl Pair<'_> {
             output::message("a run is invalid, so they were not compared; see `docshape report`\n");
             Exit::Invalid
         } else {
-            compare_in_turns(&named(a)?, &named(b)?)?
+            compare_two(&named(a)?, &named(b)?, None)?
         };
         output::message(&format!("reports of the runs: {} and {}\n", a.display(), b.display()));
         let first = exits.into_iter().find(|exit| *exit != Exit::Success);

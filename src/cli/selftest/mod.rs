@@ -1,20 +1,33 @@
 //! `docshape selftest`: whether this machine and this server can be trusted with a measurement.
 
-mod argument;
 mod load_checks;
 mod server_checks;
+
+use clap::Args;
 
 use crate::compile::Choice;
 use crate::report::counted;
 use crate::scenario::Source;
+use crate::scenario::quantity::whole;
 
+use super::argument::ServerArguments;
 use super::exit::{CliError, Exit};
 use super::output;
 use super::reservation::databases;
 use super::run::Invocation;
 use super::scenario::{Ready, prepare_source};
 use super::session::Session;
-pub use argument::SelftestArguments;
+
+/// `selftest`.
+#[derive(Debug, Clone, Args)]
+pub struct SelftestArguments {
+    /// The server to check.
+    #[command(flatten)]
+    pub server: ServerArguments,
+    /// Rounds of two identical strategies, 6 to 100
+    #[arg(long, value_name = "N", default_value = "8", value_parser = whole::<6, 100>, allow_hyphen_values = true)]
+    pub rounds: u64,
+}
 
 /// The scenario that is measured.
 const SCENARIO: &str = include_str!("scenario.yaml");
@@ -36,54 +49,46 @@ pub struct MachineCheck {
 /// When there is no server. A failed check is the exit code 1.
 pub fn selftest(arguments: &SelftestArguments) -> Result<Exit, CliError> {
     let choice = arguments.server.choice()?;
-    let quit = choice.quit_error("");
-    let mut checklist = Checklist::default();
+    let mut failed = 0;
     for check in load_checks::checks()? {
-        checklist.add(&check)?;
+        failed += check.print()?;
     }
     let plan = ready("default", &["one", "other"], true)?.plan;
     let namespace = arguments.server.databases.namespace(&plan.name, &Invocation::now().id);
     let names = databases(&namespace, &plan);
-    Session::run(choice, quit, async |session| {
+    Session::run(choice, async |session| {
         let check = async || {
             for check in server_checks::one_client(&session, &namespace).await? {
-                checklist.add(&check)?;
+                failed += check.print()?;
             }
-            checklist.add(&server_checks::identical(&session, &namespace, arguments.rounds).await?)?;
-            checklist.conclude()
+            failed += server_checks::identical(&session, &namespace, arguments.rounds).await?.print()?;
+            if failed == 0 {
+                return output::print("all checks passed\n").map(|()| Exit::Success);
+            }
+            let advice = "stop other programs on this machine and run again";
+            output::print(&format!("{} failed: {advice}\n", counted(failed, "check")))?;
+            Ok(Exit::CheckFailed)
         };
         session.with_databases(&namespace, &names, check).await
     })
 }
 
-/// Counts the checks so far.
-#[derive(Debug, Default)]
-struct Checklist {
-    failed: u32,
-}
-
-impl Checklist {
-    fn add(&mut self, check: &MachineCheck) -> Result<(), CliError> {
-        let mark = match (check.passed, check.expected.is_empty()) {
-            (true, true) => "    ",
-            (true, false) => "ok  ",
-            (false, _) => "FAIL",
-        };
-        let expected =
-            if check.expected.is_empty() { String::new() } else { format!(" (expected: {})", check.expected) };
-        self.failed += u32::from(!check.passed);
-        output::print(&format!("{mark} {}: {}{expected}\n", check.name, check.found))
+impl MachineCheck {
+    /// A number that cannot fail.
+    fn note(name: &'static str, found: String) -> MachineCheck {
+        MachineCheck { name, found, expected: String::new(), passed: true }
     }
 
-    fn conclude(&self) -> Result<Exit, CliError> {
-        match self.failed {
-            0 => output::print("all checks passed\n").map(|()| Exit::Success),
-            failed => {
-                let (failed, advice) =
-                    (counted(failed.into(), "check"), "stop other programs on this machine and run again");
-                output::print(&format!("{failed} failed: {advice}\n")).map(|()| Exit::CheckFailed)
-            }
-        }
+    /// Prints the check in a line, and returns how many have failed: one or none.
+    fn print(&self) -> Result<u64, CliError> {
+        let MachineCheck { name, found, expected, passed } = self;
+        let (mark, expected) = match (passed, expected.as_str()) {
+            (true, "") => ("    ", String::new()),
+            (true, expected) => ("ok  ", format!(" (expected: {expected})")),
+            (false, expected) => ("FAIL", format!(" (expected: {expected})")),
+        };
+        output::print(&format!("{mark} {name}: {found}{expected}\n"))?;
+        Ok(u64::from(!passed))
     }
 }
 

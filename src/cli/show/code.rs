@@ -34,21 +34,12 @@ impl Code {
             Code::Array(items) => broken("[", items.iter().map(|item| ("", item)), "]", indent),
             Code::Call(name, arguments) => match arguments.as_slice() {
                 [] => flat,
-                [only] => {
-                    let argument = only.layout(indent, before + width(name) + 1, after + 1);
-                    format!("{name}({argument})")
-                }
-                several => {
-                    let open = format!("{name}(");
-                    broken(&open, several.iter().map(|argument| ("", argument)), ")", indent)
-                }
+                [only] => format!("{name}({})", only.layout(indent, before + width(name) + 1, after + 1)),
+                several => broken(&format!("{name}("), several.iter().map(|argument| ("", argument)), ")", indent),
             },
             // A line that begins with a dot would be a statement of its own to the shell that it is pasted into.
             Code::Chain(codes) => codes.iter().fold(String::new(), |text, code| {
-                let column = match text.rfind('\n') {
-                    Some(at) => width(&text[at + 1..]),
-                    None => before + width(&text),
-                };
+                let column = text.rfind('\n').map_or(before + width(&text), |at| width(&text[at + 1..]));
                 let next = code.layout(indent, column, after);
                 text + &next
             }),

@@ -13,11 +13,10 @@ use std::sync::Arc;
 use bson::{Document, RawDocument};
 
 use crate::compile::{self, Choice};
-use crate::engine::{Loader, StopFlag, arm_database, create_command, indexes};
+use crate::engine::{Loader, arm_database, create_command, indexes};
 use crate::plan::{Arm, Collection, EvalError, Frame, Plan, Program, call_id};
 use crate::report::counted;
 use crate::scenario::{CollectionDefinition, Diagnostics, StrategyDefinition};
-use crate::server::client::MongoTarget;
 use crate::server::namespace::{Namespace, await_majority};
 
 use super::argument::ShowArguments;
@@ -25,7 +24,7 @@ use super::exit::{CliError, Exit};
 use super::output;
 use super::reservation::databases;
 use super::run::Invocation;
-use super::scenario::{Ready, prepare};
+use super::scenario::prepare;
 use super::session::Session;
 
 use code::Code;
@@ -33,31 +32,35 @@ use literal::Detail;
 use preamble::{comment, filling, preamble};
 pub use statement::statement;
 
-use sample::{SampleCall, SampleDocument, as_bson};
+use sample::{SampleCall, as_bson, sample_document};
 
 /// Prints the documents, indexes and commands of the strategies.
 ///
 /// # Errors
 /// When the scenario cannot be used, the server is lost, or the text cannot be written.
 pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
-    let ready = ready(arguments)?;
+    let ShowArguments { set, mix, strategies, .. } = arguments.clone();
+    let choice = Choice { set, mix, strategies, ..Choice::default() };
+    let mut ready = prepare(&arguments.scenario, &choice)?;
+    if arguments.strategies.is_empty() {
+        // A plain choice leaves out those that are not compared by default; here all are of interest.
+        ready.plan = ready.plan_of_all(choice).map_or(ready.plan, Arc::new);
+    }
     // The scenario has compiled, so that this finds no problems.
     let strategies = compile::inherit(&ready.scenario.strategies, &Diagnostics::new());
     let namespace = arguments.server.databases.namespace(&ready.plan.name, &Invocation::now().id);
     let names = databases(&namespace, &ready.plan);
-    let showing = Showing { plan: &ready.plan, strategies: &strategies, call: arguments.call, namespace: &namespace };
+    let (plan, strategies, call) = (&ready.plan, &strategies, arguments.call);
+    let showing = Showing { plan, strategies, call, namespace: &namespace, session: None };
     let preamble = preamble(&ready.scenario, &ready.plan);
     match arguments.server.choice() {
-        Ok(choice) => {
-            let quit = choice.quit_error("");
-            Session::run(choice, quit, async |session| {
-                let show = async || {
-                    output::print(&preamble)?;
-                    showing.print(Some(&session)).await
-                };
-                session.with_databases(&namespace, &names, show).await
-            })
-        }
+        Ok(choice) => Session::run(choice, async |session| {
+            let show = async || {
+                output::print(&preamble)?;
+                Showing { session: Some(&session), ..showing }.print().await
+            };
+            session.with_databases(&namespace, &names, show).await
+        }),
         // A program that was named is to be used.
         Err(error) if arguments.server.embedded.mongod.is_some() => Err(error),
         Err(missing) => {
@@ -66,22 +69,9 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
             comment(&mut text, "", &format!("Commands that depend on replies are missing: {missing}"));
             output::print(&text)?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.map_err(failed)?.block_on(showing.print(None))
+            runtime.map_err(failed)?.block_on(showing.print())
         }
     }
-}
-
-fn ready(arguments: &ShowArguments) -> Result<Ready, CliError> {
-    let choice =
-        |strategies| Choice { set: arguments.set.clone(), mix: arguments.mix.clone(), strategies, ..Choice::default() };
-    let mut ready = prepare(&arguments.scenario, &choice(arguments.strategies.clone()))?;
-    if arguments.strategies.is_empty() {
-        // A plain choice leaves out those that are not compared by default; here all are of interest.
-        let all = ready.scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
-        let compiled = compile::compile(&ready.scenario, &choice(all), &mut Diagnostics::new());
-        ready.plan = compiled.ok().flatten().map_or(ready.plan, Arc::new);
-    }
-    Ok(ready)
 }
 
 fn plain_document(raw: &RawDocument) -> Result<Document, EvalError> {
@@ -94,30 +84,20 @@ struct Showing<'s> {
     strategies: &'s [StrategyDefinition],
     call: u64,
     namespace: &'s Namespace,
-}
-
-/// A database with a strategy's data.
-struct Filled<'s> {
-    target: &'s MongoTarget,
-    stop: &'s StopFlag,
-    name: String,
+    /// The server, if there is one.
+    session: Option<&'s Session>,
 }
 
 impl Showing<'_> {
     /// Prints one strategy after the other, each on data of its own if there is a server.
-    async fn print(&self, session: Option<&Session>) -> Result<Exit, CliError> {
+    async fn print(&self) -> Result<Exit, CliError> {
         for arm in self.plan.arms.iter() {
-            if session.is_some_and(|session| session.stop.is_set()) {
+            if self.session.is_some_and(|session| session.stop.is_set()) {
                 return Ok(Exit::Interrupted);
             }
-            let filled = session.map(|session| Filled {
-                target: &session.target,
-                stop: &session.stop,
-                name: arm_database(&self.namespace.names, arm),
-            });
-            let text = self.strategy(arm, filled.as_ref()).await;
-            let dropped = match &filled {
-                Some(filled) => self.namespace.drop(filled.target, &filled.name).await.map_err(failed),
+            let text = self.strategy(arm).await;
+            let dropped = match self.session {
+                Some(session) => self.namespace.drop(&session.target, &self.database(arm)).await,
                 None => Ok(()),
             };
             output::print(&text?)?;
@@ -126,7 +106,12 @@ impl Showing<'_> {
         Ok(Exit::Success)
     }
 
-    async fn strategy(&self, arm: &Arm, filled: Option<&Filled<'_>>) -> Result<String, CliError> {
+    /// The database with a strategy's data.
+    fn database(&self, arm: &Arm) -> String {
+        arm_database(&self.namespace.names, arm)
+    }
+
+    async fn strategy(&self, arm: &Arm) -> Result<String, CliError> {
         let strategy = self.strategies.iter().find(|strategy| strategy.name.value == arm.name);
         let definition = |name: &str| strategy?.collections.iter().find(|collection| collection.name.value == name);
         let control = if arm.is_unsafe { " (a negative control: known to be wrong)" } else { "" };
@@ -140,20 +125,20 @@ impl Showing<'_> {
             })?;
             text.push_str(&shape);
         }
-        if let Some(filled) = filled {
-            self.fill(arm, filled).await?;
+        if let Some(session) = self.session {
+            self.fill(arm, session).await?;
         }
         if let Some(load) = &arm.load {
             text.push_str("\n// Once, after the collections are filled\n");
             let frame = Frame::new(&self.plan.data, self.plan.data.seed, 0, load.slots);
-            text.push_str(&called(load, frame, filled).await);
+            text.push_str(&self.called(arm, load, frame).await);
         }
-        if let Some(filled) = filled {
-            await_majority(filled.target, &filled.name).await.map_err(failed)?;
+        if let Some(session) = self.session {
+            await_majority(&session.target, &self.database(arm)).await.map_err(failed)?;
         }
         for (operation, program) in arm.operations.iter().enumerate() {
             let undrawn = |error| CliError::usage(format!("call {} cannot be drawn: {error}", self.call));
-            text.push_str(&self.operation(operation, program, filled).await.map_err(undrawn)?);
+            text.push_str(&self.operation(arm, operation, program).await.map_err(undrawn)?);
         }
         Ok(text)
     }
@@ -166,15 +151,14 @@ impl Showing<'_> {
     ) -> Result<String, EvalError> {
         let mut text = "\n".to_owned();
         let collection = &series[0];
-        let filling = definition.map(filling).unwrap_or_default();
-        let others = series.len() as u64 - 1;
-        let others =
-            if others > 0 { format!(", and {} like it", counted(others, "collection")) } else { String::new() };
-        let title = format!("{}: {filling}{others}", collection.name);
-        match SampleDocument::of(collection, self.plan)? {
-            Some(sample) => {
-                comment(&mut text, "", &format!("{title}; this one has {} bytes", sample.bytes));
-                commented(&mut text, &literal::document(&sample.document, Detail::Short));
+        let mut title = format!("{}: {}", collection.name, definition.map(filling).unwrap_or_default());
+        if series.len() > 1 {
+            let _ = write!(title, ", and {} like it", counted(series.len() as u64 - 1, "collection"));
+        }
+        match sample_document(collection, self.plan)? {
+            Some((document, bytes)) => {
+                comment(&mut text, "", &format!("{title}; this one has {bytes} bytes"));
+                commented(&mut text, &literal::document(&document, Detail::Short));
             }
             None => comment(&mut text, "", &title),
         }
@@ -192,21 +176,16 @@ impl Showing<'_> {
     }
 
     /// Fills the collections of a strategy.
-    async fn fill(&self, arm: &Arm, filled: &Filled<'_>) -> Result<(), CliError> {
-        self.namespace.create(filled.target, &filled.name).await.map_err(failed)?;
-        let Filled { target, stop, name } = filled;
-        let loader = Loader { plan: self.plan, arm, target: *target, database: name, observer: &(), stop };
+    async fn fill(&self, arm: &Arm, session: &Session) -> Result<(), CliError> {
+        let (Session { target, stop, .. }, name) = (session, &self.database(arm));
+        self.namespace.create(target, name).await?;
+        let loader = Loader { plan: self.plan, arm, target, database: name, observer: &(), stop };
         loader.collections().await.map_err(failed)?;
         Ok(stop.check()?)
     }
 
     /// The sample call of an operation.
-    async fn operation(
-        &self,
-        operation: usize,
-        program: &Program,
-        filled: Option<&Filled<'_>>,
-    ) -> Result<String, EvalError> {
+    async fn operation(&self, arm: &Arm, operation: usize, program: &Program) -> Result<String, EvalError> {
         // Numbers of their own, so that two operations that make a new record do not make the same one.
         let number = call_id::sample(operation, self.call);
         let frame = self.plan.arguments(operation, self.plan.round_seed(0), number, program.slots)?;
@@ -219,27 +198,27 @@ impl Showing<'_> {
         let arguments = if arguments.is_empty() { Vec::new() } else { vec![Code::Object(arguments)] };
         let mut text = "\n".to_owned();
         commented(&mut text, &Code::Call(operation.name.to_string(), arguments));
-        Ok(text + &called(program, frame, filled).await)
+        Ok(text + &self.called(arm, program, frame).await)
+    }
+
+    /// The statements of one call, each with its reply.
+    async fn called(&self, arm: &Arm, program: &Program, frame: Frame) -> String {
+        let call = match self.session {
+            Some(session) => SampleCall::on_server(&session.target, &self.database(arm), program, frame).await,
+            None => SampleCall::without_server(program, frame).await,
+        };
+        let mut text = String::new();
+        for sent in call.sent {
+            let _ = writeln!(text, "{}", sent.statements);
+            comment(&mut text, "", &sent.gist);
+        }
+        comment(&mut text, "", &call.end.unwrap_or_default());
+        text
     }
 }
 
 fn failed(error: impl std::fmt::Display) -> CliError {
     CliError::failure(error.to_string())
-}
-
-/// The statements of one call, each with its reply.
-async fn called(program: &Program, frame: Frame, filled: Option<&Filled<'_>>) -> String {
-    let call = match filled {
-        Some(Filled { target, name, .. }) => SampleCall::on_server(*target, name, program, frame).await,
-        None => SampleCall::without_server(program, frame).await,
-    };
-    let mut text = String::new();
-    for sent in call.sent {
-        let _ = writeln!(text, "{}", sent.statements);
-        comment(&mut text, "", &sent.gist);
-    }
-    comment(&mut text, "", &call.end.unwrap_or_default());
-    text
 }
 
 /// Adds code as comment lines: truncated values could not be pasted.

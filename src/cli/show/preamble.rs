@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::plan::{Plan, written};
-use crate::report::plain;
+use crate::report::{plain, wrap};
 use crate::scenario::{CollectionDefinition, Node, Scenario, Spanned};
 
 use super::code;
@@ -56,17 +56,10 @@ fn as_written(node: &Node) -> String {
 /// Adds comment lines of at most the usual width, indented, and more so from the second line on. What a scenario says stays a
 /// comment and does nothing to a terminal.
 pub fn comment(text: &mut String, indent: &str, sentence: &str) {
-    let mut line = format!("//{indent}");
-    for word in plain(sentence).split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > code::WIDTH {
-            let _ = writeln!(text, "{line}");
-            line = format!("//{indent}{indent}");
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    if !sentence.trim().is_empty() {
-        let _ = writeln!(text, "{line}");
+    let lines = wrap(&plain(sentence), code::WIDTH - "// ".len() - 2 * indent.len());
+    for (place, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
+        let indent = indent.repeat(1 + place.min(1));
+        let _ = writeln!(text, "//{indent} {line}");
     }
 }
 

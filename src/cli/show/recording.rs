@@ -4,8 +4,9 @@ use std::cell::{Cell, RefCell};
 
 use bson::{Document, RawDocument, RawDocumentBuf, rawdoc};
 
+use crate::report::counted;
 use crate::server::wrapper::{Sending, TargetWrapper};
-use crate::server::{Failure, FailureKind, Reply, ReplyKind, Target, Transaction};
+use crate::server::{Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction};
 
 use super::statement::statement;
 
@@ -14,12 +15,17 @@ use super::statement::statement;
 pub struct Sent {
     /// The mongosh statements that send the same.
     pub statements: String,
-    /// Whether it is a command, rather than a part of a transaction.
-    pub is_command: bool,
-    /// Whether it is a command that reads; the next command may depend on its result.
-    pub is_read: bool,
+    /// The kind of reply of a command; `None` for a part of a transaction.
+    pub kind: Option<ReplyKind>,
     /// The reply in short, such as `1 matched, 1 modified`; empty where nothing was replied.
     pub gist: String,
+}
+
+impl Sent {
+    /// Whether it is a command that reads; the next command may depend on its result.
+    pub fn is_read(&self) -> bool {
+        matches!(self.kind, Some(ReplyKind::Cursor | ReplyKind::Single))
+    }
 }
 
 /// A target that also records the commands sent to it.
@@ -39,18 +45,8 @@ impl<'t, T: Target> RecordingTarget<'t, T> {
         self.sent.into_inner()
     }
 
-    fn keep(&self, statements: &str, gist: String) {
-        let statements = statements.to_owned();
-        self.sent.borrow_mut().push(Sent { statements, is_command: false, is_read: false, gist });
-    }
-
-    fn keep_command(&self, handle: &str, command: &RawDocument, kind: ReplyKind, gist: String) {
-        let is_read = match kind {
-            ReplyKind::Cursor | ReplyKind::Single => true,
-            ReplyKind::Writes | ReplyKind::Counts => false,
-        };
-        let statements = statement(handle, &Document::try_from(command).unwrap_or_default());
-        self.sent.borrow_mut().push(Sent { statements, is_command: true, is_read, gist });
+    fn keep(&self, statements: impl Into<String>, kind: Option<ReplyKind>, gist: String) {
+        self.sent.borrow_mut().push(Sent { statements: statements.into(), kind, gist });
     }
 }
 
@@ -63,7 +59,8 @@ impl<T: Target> TargetWrapper for RecordingTarget<'_, T> {
         let handle = if sending.transaction.is_some() { "tx" } else { "db" };
         let (database, command, kind) = (sending.database, sending.command.clone(), sending.kind);
         let reply = sending.send(self.target).await;
-        self.keep_command(handle, &command, kind, gist(database, &command, &reply));
+        let statements = statement(handle, &Document::try_from(&*command).unwrap_or_default());
+        self.keep(statements, Some(kind), gist(database, &command, &reply));
         reply
     }
 
@@ -74,7 +71,7 @@ impl<T: Target> TargetWrapper for RecordingTarget<'_, T> {
                      var tx = session.getDatabase(db.getName())\n\
                      session.startTransaction({{ readConcern: {{ level: 'snapshot' }}, writeConcern: {{ w: {written} }} }})"
         );
-        self.keep(&begin, String::new());
+        self.keep(begin, None, String::new());
         self.target.begin(w).await
     }
 
@@ -82,7 +79,7 @@ impl<T: Target> TargetWrapper for RecordingTarget<'_, T> {
         let done = self.target.end(transaction, commits).await;
         let failure = done.as_ref().err().filter(|_| commits);
         let gist = failure.map_or_else(String::new, |failure| format!("error: {failure}"));
-        self.keep(if commits { "session.commitTransaction()" } else { "session.abortTransaction()" }, gist);
+        self.keep(if commits { "session.commitTransaction()" } else { "session.abortTransaction()" }, None, gist);
         done
     }
 }
@@ -102,10 +99,10 @@ fn gist_of_reply(command: &RawDocument, reply: &Reply) -> String {
     let text = match name {
         "find" | "aggregate" => match documents(reply) {
             0 => "nothing found".to_owned(),
-            found => counted(found as i64, "document"),
+            found => counted(found, "document"),
         },
         "distinct" => first(reply, |reply| Some(reply.get_array("values").ok()?.into_iter().count()))
-            .map_or_else(String::new, |values| counted(values as i64, "value")),
+            .map_or_else(String::new, |values| counted(values as u64, "value")),
         "insert" => format!("{} inserted", reply.n()),
         "delete" => format!("{} deleted", reply.n()),
         "update" => match (reply.n(), modified(reply)) {
@@ -115,7 +112,7 @@ fn gist_of_reply(command: &RawDocument, reply: &Reply) -> String {
         },
         "findAndModify" => match first(reply, |reply| reply.get_document("lastErrorObject").ok()?.get_i32("n").ok()) {
             Some(0) => "nothing found".to_owned(),
-            Some(n) => counted(n.into(), "document"),
+            Some(n) => counted(n as u64, "document"),
             None => String::new(),
         },
         _ => String::new(),
@@ -123,22 +120,18 @@ fn gist_of_reply(command: &RawDocument, reply: &Reply) -> String {
     text + &error
 }
 
-fn counted(number: i64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
 fn first<R>(reply: &Reply, read: impl FnOnce(&RawDocument) -> Option<R>) -> Option<R> {
     read(reply.batches().first()?)
 }
 
 /// Returns the number of documents in all batches of a cursor.
-fn documents(reply: &Reply) -> usize {
-    let in_batch = |batch: &RawDocument| {
+fn documents(reply: &Reply) -> u64 {
+    let in_batch = |batch: &Batch| {
         let cursor = batch.get_document("cursor").ok()?;
         let list = cursor.get_array("firstBatch").or_else(|_| cursor.get_array("nextBatch"));
-        Some(list.ok()?.into_iter().count())
+        Some(list.ok()?.into_iter().count() as u64)
     };
-    reply.batches().iter().filter_map(|batch| in_batch(batch)).sum()
+    reply.batches().iter().filter_map(in_batch).sum()
 }
 
 /// Returns how many documents an update changed, and how many it inserted.
@@ -164,23 +157,15 @@ impl PretendServer {
     /// How many commands get a reply. Loops could run for long, and their commands depend on replies anyway.
     const PATIENCE: u32 = 20;
 
-    /// Finds nothing and changes nothing.
-    pub fn empty() -> PretendServer {
-        PretendServer::new(
-            rawdoc! { "ok": 1, "n": 0, "nModified": 0, "cursor": { "id": 0_i64, "firstBatch": [] }, "values": [] },
-        )
-    }
-
-    /// Finds a document and changes very many.
-    pub fn full() -> PretendServer {
-        PretendServer::new(rawdoc! {
+    /// Returns one that finds nothing and changes nothing, and one that finds a document and changes very many.
+    pub fn contrary() -> [PretendServer; 2] {
+        let empty =
+            rawdoc! { "ok": 1, "n": 0, "nModified": 0, "cursor": { "id": 0_i64, "firstBatch": [] }, "values": [] };
+        let full = rawdoc! {
             "ok": 1, "n": 1_000_000, "nModified": 1_000_000, "cursor": { "id": 0_i64, "firstBatch": [{}] },
             "values": [1], "value": {},
-        })
-    }
-
-    fn new(reply: RawDocumentBuf) -> PretendServer {
-        PretendServer { reply, replies_left: Cell::new(PretendServer::PATIENCE) }
+        };
+        [empty, full].map(|reply| PretendServer { reply, replies_left: Cell::new(PretendServer::PATIENCE) })
     }
 }
 

@@ -6,6 +6,7 @@ use crate::engine::{Documents, Interpreter, StepError};
 use crate::plan::{Collection, EvalError, Frame, Implicit, LoadOrder, Plan, Program, Step, Value, Writer, written};
 use crate::server::Target;
 
+use super::plain_document;
 use super::recording::{PretendServer, RecordingTarget, Sent};
 
 /// How many documents are looked at for one whose arrays are not empty.
@@ -14,33 +15,24 @@ const LOOKED_AT: usize = 100;
 /// The longest result of a call that is shown, in characters.
 const RESULT: usize = 90;
 
-/// A document of a collection as it is loaded.
-pub struct SampleDocument {
-    /// The document.
-    pub document: Document,
-    /// Its size.
-    pub bytes: usize,
-}
-
-impl SampleDocument {
-    /// Makes the first document without an empty array, or else the first one. `None` when the collection starts empty.
-    ///
-    /// # Errors
-    /// When a document has no value.
-    pub fn of(collection: &Collection, plan: &Plan) -> Result<Option<SampleDocument>, EvalError> {
-        let mut first = None;
-        for raw in Documents::new(plan, collection, LoadOrder::Grouped).take(LOOKED_AT) {
-            let raw = raw?;
-            let document = Document::try_from(&*raw).map_err(|error| EvalError::new(error.to_string()))?;
-            let has_empty = document.values().any(|value| value.as_array().is_some_and(Vec::is_empty));
-            let sample = SampleDocument { document, bytes: raw.as_bytes().len() };
-            if !has_empty {
-                return Ok(Some(sample));
-            }
-            first.get_or_insert(sample);
+/// Makes the first document of a collection without an empty array, or else the first one, and counts its bytes. `None` when
+/// the collection starts empty.
+///
+/// # Errors
+/// When a document has no value.
+pub fn sample_document(collection: &Collection, plan: &Plan) -> Result<Option<(Document, usize)>, EvalError> {
+    let mut first = None;
+    for raw in Documents::new(plan, collection, LoadOrder::Grouped).take(LOOKED_AT) {
+        let raw = raw?;
+        let document = plain_document(&raw)?;
+        let has_empty = document.values().any(|value| value.as_array().is_some_and(Vec::is_empty));
+        let sample = (document, raw.as_bytes().len());
+        if !has_empty {
+            return Ok(Some(sample));
         }
-        Ok(first)
+        first.get_or_insert(sample);
     }
+    Ok(first)
 }
 
 /// What one call of a program sends.
@@ -75,7 +67,7 @@ impl SampleCall {
         let before = frame.snapshot();
         let mut calls = Vec::new();
         let mut is_finished = true;
-        for server in [PretendServer::empty(), PretendServer::full()] {
+        for server in PretendServer::contrary() {
             let recording = RecordingTarget::new(&server);
             is_finished &= Interpreter::new(&recording, "").run(program, &mut frame).await.is_ok();
             frame.restore(before.clone());
@@ -83,7 +75,7 @@ impl SampleCall {
         }
         let [empty, full] = [&calls[0], &calls[1]];
         let mut known = empty.iter().zip(full).take_while(|(a, b)| a.statements == b.statements).count();
-        let decides = |sent: &Sent| sent.is_read || (sent.is_command && !program.is_straight());
+        let decides = |sent: &Sent| sent.is_read() || (sent.kind.is_some() && !program.is_straight());
         if let Some(position) = empty.iter().position(decides) {
             known = known.min(position + 1);
         }

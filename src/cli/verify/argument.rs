@@ -58,16 +58,8 @@ pub struct VerifyArguments {
     /// Show the result of call N in every strategy [default: verify all calls]
     ///
     /// Only calls 0 to N run, sequentially; nothing is verified.
-    #[arg(long, value_name = "N", value_parser = call, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = whole::<0, 999_999>, allow_hyphen_values = true)]
     pub call: Option<u64>,
-}
-
-/// Calls are numbered from 0.
-fn call(text: &str) -> Result<u64, String> {
-    text.parse()
-        .ok()
-        .filter(|call| *call < 1_000_000)
-        .ok_or_else(|| "expected a whole number from 0 to 999999".to_owned())
 }
 
 /// Calls of a phase unless the user says otherwise: of one strategy at most, and of all together.

@@ -10,7 +10,7 @@ use crate::record::FaultKind;
 use crate::report::{Report, counted};
 use crate::results::RunSettings;
 use crate::results::verification::{Verification, VerifyPhase};
-use crate::scenario::{self, Diagnostics, Scenario, Source};
+use crate::scenario::{self, Diagnostics, Scenario, StrategyDefinition};
 use crate::server::embedded::{Checkpoints, EmbeddedOptions};
 use crate::server::namespace::Namespace;
 use crate::server::turns::EmbeddedServers;
@@ -20,7 +20,7 @@ use super::exit::{CliError, Exit};
 use super::report::terminal;
 use super::reservation::databases;
 use super::run::Invocation;
-use super::scenario::{Ready, already_printed, prepare_source, print_diagnostics};
+use super::scenario::{Ready, prepare_source};
 use super::server::ServerChoice;
 use super::session::{Session, on_main_thread};
 use super::{catalogue, output};
@@ -50,43 +50,43 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Exit, CliError> {
 
 fn verify_scenario(arguments: &VerifyArguments, name: &str) -> Result<Exit, CliError> {
     let source = catalogue::open(name)?;
-    let mut diagnostics = Diagnostics::new();
-    let Some(scenario) = scenario::read(&source, &mut diagnostics).filter(|_| !diagnostics.has_errors()) else {
-        print_diagnostics(&diagnostics, &source);
-        return Err(already_printed());
+    // A scenario with problems is not prepared, and they are printed then.
+    let scenario = scenario::read(&source, &mut Diagnostics::new());
+    let (strategies, mix) = scenario.map(|scenario| chosen(arguments, &scenario)).unwrap_or_default();
+    let ready = |time| {
+        let seed = arguments.seed.wrapping_add(time);
+        prepare_source(source.clone(), &arguments.choice(strategies.clone(), mix.clone(), seed))
     };
-    let all: Vec<Ready> = (0..arguments.times)
-        .map(|time| ready(arguments, &source, &scenario, arguments.seed.wrapping_add(time)))
-        .collect::<Result<_, _>>()?;
+    let all = (0..arguments.times).map(ready).collect::<Result<Vec<Ready>, _>>()?;
     let choice = arguments.server.choice()?.with_checkpoints(Checkpoints::EveryFewSeconds);
     check_fault(arguments.fault, &choice)?;
-    let namespace = arguments.server.databases.namespace(&scenario.name.value, &Invocation::now().id);
+    let namespace = arguments.server.databases.namespace(&all[0].plan.name, &Invocation::now().id);
+    let checks = ScenarioChecks { arguments, name, namespace };
     let quit = choice.quit_error("");
-    let checks = ScenarioChecks { arguments, name, all, namespace };
     match (arguments.fault, choice) {
         (Some(kind), ServerChoice::Embedded(options)) => on_main_thread(quit, async |stop| {
             let options = EmbeddedOptions { is_disturbed: true, ..options };
             let disturbed = async |sessions: Vec<Session>, servers: &EmbeddedServers| {
                 let fault = Fault { kind, server: servers.servers().first() };
-                checks.on(&sessions[0], Some(fault)).await
+                checks.all(all, &sessions[0], Some(fault)).await
             };
             Session::with_each(&options, 1, &stop, disturbed).await
         }),
-        (kind, choice) => Session::run(choice, quit, async |session| {
-            checks.on(&session, kind.map(|kind| Fault { kind, server: None })).await
+        (kind, choice) => Session::run(choice, async |session| {
+            checks.all(all, &session, kind.map(|kind| Fault { kind, server: None })).await
         }),
     }
 }
 
 /// Rejects a fault that cannot be caused on this server, or not without the user's consent.
 fn check_fault(fault: Option<FaultKind>, choice: &ServerChoice) -> Result<(), CliError> {
-    match (fault, choice) {
-        (None, _) | (_, ServerChoice::Embedded(_)) => Ok(()),
-        (Some(FaultKind::StepDown), ServerChoice::Uri(server)) if server.is_confirmed => Ok(()),
-        (Some(FaultKind::StepDown), ServerChoice::Uri(_)) => Err(CliError::usage(
+    let (Some(kind), ServerChoice::Uri { is_confirmed, .. }) = (fault, choice) else { return Ok(()) };
+    match kind {
+        FaultKind::StepDown if *is_confirmed => Ok(()),
+        FaultKind::StepDown => Err(CliError::usage(
             "--fault stepdown makes the primary of your replica set step down for everybody who uses it: confirm with --yes",
         )),
-        (Some(kind), ServerChoice::Uri(_)) => Err(CliError::usage(format!(
+        FaultKind::Kill | FaultKind::Stop => Err(CliError::usage(format!(
             "--fault {} needs embedded servers, whose processes are docshape's own: omit --uri and MONGODB_URI, or use stepdown",
             kind.name()
         ))),
@@ -98,50 +98,85 @@ struct ScenarioChecks<'w> {
     arguments: &'w VerifyArguments,
     /// As the user named the scenario.
     name: &'w str,
-    /// One per seed.
-    all: Vec<Ready>,
     namespace: Namespace,
 }
 
 impl ScenarioChecks<'_> {
-    /// Makes them one after the other, up to the first that fails.
-    async fn on(self, session: &Session, fault: Option<Fault<'_>>) -> Result<Exit, CliError> {
-        let ScenarioChecks { arguments, name, all, namespace } = self;
-        let mut names = all.first().map(|ready| databases(&namespace, &ready.plan)).unwrap_or_default();
-        if arguments.call.is_none() {
-            let arms = all.first().into_iter().flat_map(|ready| ready.plan.arms.iter());
-            names.extend(
-                arms.flat_map(|arm| [namespace.names.concurrent(&arm.name), namespace.names.in_order(&arm.name)]),
-            );
+    /// Makes them one after the other, up to the first that fails; each has its seed.
+    async fn all(&self, all: Vec<Ready>, session: &Session, fault: Option<Fault<'_>>) -> Result<Exit, CliError> {
+        let (plan, call) = (&all[0].plan, self.arguments.call);
+        let mut names = databases(&self.namespace, plan);
+        if call.is_none() {
+            let of = &self.namespace.names;
+            names.extend(plan.arms.iter().flat_map(|arm| [of.concurrent(&arm.name), of.in_order(&arm.name)]));
         }
         let check_all = async || {
-            let mut exit = Exit::Success;
             for ready in all {
-                exit = match arguments.call {
-                    None => check(arguments, session, &namespace, name, (ready, fault)).await?,
-                    Some(call) => show(arguments, session, &namespace, (ready, call)).await?,
+                let exit = match call {
+                    None => self.check(session, ready, fault).await?,
+                    Some(call) => self.show(session, &ready.plan, call).await?,
                 };
                 if exit != Exit::Success {
-                    break;
+                    return Ok(exit);
                 }
             }
-            Ok(exit)
+            Ok(Exit::Success)
         };
-        session.with_databases(&namespace, &names, check_all).await
+        session.with_databases(&self.namespace, &names, check_all).await
+    }
+
+    async fn check(&self, session: &Session, mut ready: Ready, fault: Option<Fault<'_>>) -> Result<Exit, CliError> {
+        let started = Instant::now();
+        let ScenarioChecks { arguments, name, namespace } = self;
+        let names = ready.plan.arms.iter().map(|arm| arm.name.clone()).collect();
+        let choice = arguments.choice(names, Some(ready.plan.mix.name.clone()), ready.plan.seed);
+        ready.skip_unsupported(session, choice, namespace).await?;
+        let plan = ready.plan;
+        let progress = |phase: VerifyPhase, strategy: Option<&str>| {
+            if !arguments.all {
+                output::line(&describe(phase, strategy));
+            }
+        };
+        let settings = VerifySettings {
+            namespace: namespace.clone(),
+            command: command(name, &plan, &arguments.set),
+            calls: arguments.calls(plan.arms.len()),
+            clients: arguments.clients as usize,
+            timeout: arguments.timeout,
+        };
+        let target = session.client(settings.connections()).await?;
+        let verifier = Verifier::new(&plan, settings, &target, session.stop.clone());
+        let verification = Verifier { progress: &progress, fault, ..verifier }.run().await?;
+        let verification = Verification { skipped: ready.skipped, ..verification };
+        if arguments.all && verification.passes() {
+            output::print(&passing_line(name, &verification, started.elapsed()))?;
+        } else {
+            output::print(&terminal(&Report::of_verification(&verification)))?;
+        }
+        Ok(if verification.passes() { Exit::Success } else { Exit::CheckFailed })
+    }
+
+    /// One call, and what every strategy answers.
+    async fn show(&self, session: &Session, plan: &Arc<Plan>, call: u64) -> Result<Exit, CliError> {
+        let target = session.client(1).await?;
+        let settings = VerifySettings {
+            namespace: self.namespace.clone(),
+            command: String::new(),
+            calls: call + 1,
+            clients: 1,
+            timeout: self.arguments.timeout,
+        };
+        let shown = Verifier::new(plan, settings, &target, session.stop.clone()).run_single_call(call).await?;
+        output::print(&shown.text)?;
+        Ok(if shown.is_equal { Exit::Success } else { Exit::CheckFailed })
     }
 }
 
-/// The scenario with the strategies that are to be checked, the reference first.
-fn ready(arguments: &VerifyArguments, source: &Source, scenario: &Scenario, seed: u64) -> Result<Ready, CliError> {
-    let mix = arguments
-        .mix
-        .clone()
-        .or_else(|| scenario.mixes.iter().any(|mix| mix.name.value == MIX).then(|| MIX.to_owned()));
-    prepare_source(source.clone(), &arguments.choice(strategies(arguments, scenario), mix, seed))
-}
-
-fn strategies(arguments: &VerifyArguments, scenario: &Scenario) -> Vec<String> {
-    let is_default = |strategy: &&scenario::StrategyDefinition| strategy.is_compared();
+/// Returns the strategies that are to be checked, the reference first, and the mix.
+fn chosen(arguments: &VerifyArguments, scenario: &Scenario) -> (Vec<String>, Option<String>) {
+    let mix = scenario.mixes.iter().map(|mix| &mix.name.value).find(|name| *name == MIX);
+    let mix = arguments.mix.as_ref().or(mix).cloned();
+    let is_default = |strategy: &&StrategyDefinition| strategy.is_compared();
     let mut all = scenario.strategies.iter();
     let reference = all.clone().find(is_default).or_else(|| all.find(|strategy| !strategy.is_unsafe));
     let mut chosen: Vec<String> = match arguments.strategies.as_slice() {
@@ -158,43 +193,7 @@ fn strategies(arguments: &VerifyArguments, scenario: &Scenario) -> Vec<String> {
         chosen.retain(|other| other != name);
         chosen.insert(0, name.clone());
     }
-    chosen
-}
-
-async fn check(
-    arguments: &VerifyArguments,
-    session: &Session,
-    namespace: &Namespace,
-    scenario: &str,
-    (mut ready, fault): (Ready, Option<Fault<'_>>),
-) -> Result<Exit, CliError> {
-    let started = Instant::now();
-    let names = ready.plan.arms.iter().map(|arm| arm.name.clone()).collect();
-    let choice = arguments.choice(names, Some(ready.plan.mix.name.clone()), ready.plan.seed);
-    ready.skip_unsupported(session, choice, namespace).await?;
-    let plan = ready.plan;
-    let progress = |phase: VerifyPhase, strategy: Option<&str>| {
-        if !arguments.all {
-            output::message(&format!("{}\n", describe(phase, strategy)));
-        }
-    };
-    let settings = VerifySettings {
-        namespace: namespace.clone(),
-        command: command(scenario, &plan, &arguments.set),
-        calls: arguments.calls(plan.arms.len()),
-        clients: arguments.clients as usize,
-        timeout: arguments.timeout,
-    };
-    let target = session.client(settings.connections()).await?;
-    let verifier =
-        Verifier { plan: &plan, settings, target: &target, progress: &progress, fault, stop: session.stop.clone() };
-    let verification = Verification { skipped: ready.skipped, ..verifier.run().await? };
-    if arguments.all && verification.passes() {
-        output::print(&passing_line(scenario, &verification, started.elapsed()))?;
-    } else {
-        output::print(&terminal(&Report::of_verification(&verification)))?;
-    }
-    Ok(if verification.passes() { Exit::Success } else { Exit::CheckFailed })
+    (chosen, mix)
 }
 
 /// A scenario that passes, in a line.
@@ -229,22 +228,15 @@ pub async fn verify_before_run(
     announce: impl Fn(&str),
 ) -> Result<Verification, CliError> {
     let target = session.client(plan.arms.len() as u32).await?;
-    let verifier = Verifier {
-        plan,
-        settings: VerifySettings {
-            namespace: namespace.clone(),
-            command: command(scenario, plan, &settings.set),
-            calls: CALLS_BEFORE_RUN,
-            clients: 1,
-            timeout: settings.timeout(),
-        },
-        target: &target,
-        progress: &|_, _| {},
-        fault: None,
-        stop: session.stop.clone(),
+    let settings = VerifySettings {
+        namespace: namespace.clone(),
+        command: command(scenario, plan, &settings.set),
+        calls: CALLS_BEFORE_RUN,
+        clients: 1,
+        timeout: settings.timeout(),
     };
     announce("checking that the strategies return the same results");
-    let mut verification = verifier.run_sequential().await?;
+    let mut verification = Verifier::new(plan, settings, &target, session.stop.clone()).run_sequential().await?;
     // The run warns of query plans by itself, and measures bytes.
     verification.warnings.clear();
     verification.received.clear();
@@ -265,32 +257,4 @@ fn describe(phase: VerifyPhase, strategy: Option<&str>) -> String {
         VerifyPhase::Unordered => format!("{strategy}: concurrent calls"),
         VerifyPhase::Pairs => format!("{strategy}: two calls at a time on the same records"),
     }
-}
-
-/// One call, and what every strategy answers.
-async fn show(
-    arguments: &VerifyArguments,
-    session: &Session,
-    namespace: &Namespace,
-    (ready, call): (Ready, u64),
-) -> Result<Exit, CliError> {
-    let target = session.client(1).await?;
-    let plan = ready.plan;
-    let verifier = Verifier {
-        plan: &plan,
-        settings: VerifySettings {
-            namespace: namespace.clone(),
-            command: String::new(),
-            calls: call + 1,
-            clients: 1,
-            timeout: arguments.timeout,
-        },
-        target: &target,
-        progress: &|_, _| {},
-        fault: None,
-        stop: session.stop.clone(),
-    };
-    let shown = verifier.run_single_call(call).await?;
-    output::print(&shown.to_string())?;
-    Ok(if shown.is_equal() { Exit::Success } else { Exit::CheckFailed })
 }

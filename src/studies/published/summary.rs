@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cli::argument::{SummaryArguments, SummaryFormat};
+use crate::cli::argument::{ReportFormat, SummaryArguments};
 use crate::cli::catalogue::SCENARIOS;
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::output;
-use crate::cli::report::written;
+use crate::cli::report::in_format;
 use crate::report::rule_source::RuleSource;
-use crate::report::{HTML_FILE, Html, MARKDOWN_FILE, Markdown, NamedRun, Report, counted, plain};
+use crate::report::{HTML_FILE, MARKDOWN_FILE, Markdown, NamedRun, Report, counted, plain};
 use crate::results::{self, CLAIMS_FILE, ClaimsRecord, PUBLISHED_FILE, PublishedRecord, RunRecord, Status};
 use crate::scenario::GROUPS;
 
@@ -35,10 +35,7 @@ pub fn summary(arguments: &SummaryArguments, sources: &[RuleSource]) -> Result<E
     let rules = rules(&found, sources)?;
     if arguments.rules {
         let rules = rules.ok_or_else(|| no_rules(folder, sources))?;
-        output::print(&match format {
-            SummaryFormat::Markdown => written(&Markdown, &rules),
-            SummaryFormat::Html => written(&Html, &rules),
-        })?;
+        output::print(&in_format(&rules, format, true).unwrap_or_default())?;
         return Ok(Exit::Success);
     }
     let (results, runs) = (published_results(&found)?, runs(&found)?);
@@ -55,9 +52,9 @@ pub fn summary(arguments: &SummaryArguments, sources: &[RuleSource]) -> Result<E
     let matrix = Matrix::new(results, CatalogueOrder { groups: GROUPS, scenarios: &scenarios });
     matrix.warnings.iter().for_each(|warning| output::message(&format!("warning: {warning}\n")));
     output::print(&match format {
-        SummaryFormat::Html => MatrixHtml { matrix: &matrix, rules: rules.as_ref() }.to_string(),
-        SummaryFormat::Markdown if runs.is_empty() => matrix.to_string(),
-        SummaryFormat::Markdown => format!("{matrix}\n{}", Markdown.sections(&Report::of_runs(&runs))),
+        ReportFormat::Html => MatrixHtml { matrix: &matrix, rules: rules.as_ref() }.to_string(),
+        _ if runs.is_empty() => matrix.to_string(),
+        _ => format!("{matrix}\n{}", Markdown.sections(&Report::of_runs(&runs))),
     })?;
     Ok(Exit::Success)
 }

@@ -196,7 +196,7 @@ fn check_length(points: &[PointSetup]) -> Result<(), CliError> {
 fn check_caches(points: &[PointSetup], record: &SweepRecord, choice: &ServerChoice) -> Result<(), CliError> {
     for (point, PointRecord { values, .. }) in points.iter().zip(&record.points) {
         let Some(cache) = point.cache else { continue };
-        if matches!(choice, ServerChoice::Uri(_)) {
+        if matches!(choice, ServerChoice::Uri { .. }) {
             return Err(CliError::usage("--vary cache needs embedded servers: omit --uri and MONGODB_URI"));
         }
         if cache < SMALLEST_CACHE {
