@@ -13,7 +13,7 @@ impl RunRecord {
     pub fn part(&self, part: Part) -> Option<RunRecord> {
         let rounds = self.parts.get(&part)?.clone();
         let (part, settings) = (Some(part), self.settings.of_part(part));
-        Some(RunRecord { rounds, part, settings, parts: BTreeMap::new(), ..self.clone() })
+        Some(RunRecord { rounds, part, settings, ..self.without_rounds() })
     }
 
     /// The records of all parts that were measured; of the record of one part, itself.
@@ -46,6 +46,37 @@ impl RunRecord {
     /// Adds a complete round of every part.
     pub fn add_round(&mut self, round: BTreeMap<Part, RoundRecord>) {
         round.into_iter().for_each(|(part, round)| self.parts.entry(part).or_default().push(round));
+    }
+
+    /// A copy without the rounds, which are most of a record.
+    fn without_rounds(&self) -> RunRecord {
+        RunRecord {
+            format: self.format,
+            version: self.version.clone(),
+            id: self.id.clone(),
+            git: self.git.clone(),
+            turns_with: self.turns_with.clone(),
+            status: self.status.clone(),
+            started: self.started.clone(),
+            scenario: self.scenario.clone(),
+            parameters: self.parameters.clone(),
+            mix: self.mix.clone(),
+            settings: self.settings.clone(),
+            server: self.server.clone(),
+            environment: self.environment.clone(),
+            strategies: self.strategies.clone(),
+            skipped: self.skipped.clone(),
+            operations: self.operations.clone(),
+            claims: self.claims.clone(),
+            verification: self.verification.clone(),
+            parts: BTreeMap::new(),
+            rounds: Vec::new(),
+            part: None,
+            identical: self.identical.clone(),
+            query_plans: self.query_plans.clone(),
+            events: self.events.clone(),
+            warnings: self.warnings.clone(),
+        }
     }
 }
 
