@@ -140,10 +140,10 @@ fn steps(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("two commands");
     group.bench_function("interpreted", |b| {
         let drawn = plan.arguments(0, plan.round_seed(0), 7, program.slots).expect("arguments");
-        let before = drawn.snapshot();
+        let before = drawn.slots.clone();
         let mut frame = drawn;
         b.iter(|| {
-            frame.restore(before.clone());
+            frame.slots.clone_from(&before);
             let mut interpreter = Interpreter::new(&canned, "database");
             let ran = interpreter.run(program, &mut frame).now_or_never().expect("no waiting");
             black_box(ran.expect("an outcome"))

@@ -35,7 +35,7 @@ impl Resolver<'_, '_> {
             let help = format!("name an operation that has an argument `new({entity})`");
             return self.problem(self.span_of_word(parsed, name), message, help);
         }
-        Some(Expression::Generate(Box::new(GeneratorCall::new(generator, label, arguments))))
+        Some(Expression::Generate(Box::new(GeneratorCall { generator, label, arguments })))
     }
 
     /// Returns the row of the table that the arguments fit. Where an entity or a value may be given, the name of an
@@ -62,7 +62,7 @@ impl Resolver<'_, '_> {
 
     fn argument(&mut self, kind: ParameterKind, parsed: &Parsed) -> Option<GeneratorArgument> {
         match (kind, &parsed.expr) {
-            (ParameterKind::Constant, _) => self.constant_number(parsed).map(GeneratorArgument::Constant),
+            (ParameterKind::Constant, _) => self.constant_number(parsed).map(GeneratorArgument::Value),
             (ParameterKind::Entity, _) => self.entity(parsed).map(GeneratorArgument::Entity),
             (ParameterKind::Operation, _) => self.earlier_calls(parsed).map(GeneratorArgument::Operation),
             (ParameterKind::EntityField, Expr::Select(select)) => self
@@ -107,11 +107,9 @@ impl Resolver<'_, '_> {
     }
 
     /// A number that is known before the run: a literal or a parameter.
-    fn constant_number(&mut self, parsed: &Parsed) -> Option<f64> {
-        let expression = self.expression(parsed)?;
-        match expression.constant() {
-            Some(Value::Int(i)) => Some(*i as f64),
-            Some(Value::Double(d)) => Some(*d),
+    fn constant_number(&mut self, parsed: &Parsed) -> Option<Expression> {
+        match self.expression(parsed)? {
+            number @ Expression::Constant(Value::Int(_) | Value::Double(_)) => Some(number),
             _ => {
                 let help = "for example 0.99, or the name of a parameter";
                 self.problem(self.span_of(parsed), "expected a number or a numeric parameter", help)

@@ -1,5 +1,7 @@
 //! Distributions that scenarios draw from.
 
+use std::fmt::Display;
+
 use rand_distr::Distribution;
 
 use super::Stream;
@@ -7,33 +9,16 @@ use super::Stream;
 /// The largest mean of a distribution of counts.
 pub(super) const LARGEST_MEAN: f64 = 1e6;
 
-/// Why a distribution is invalid.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum DistributionError {
-    /// Nothing to draw from.
-    #[error("nothing to draw from: it has no records")]
-    Empty,
-    /// A number out of its range.
-    #[error("invalid {name}: expected {expected}, found {value}")]
-    Parameter {
-        /// Which number.
-        name: &'static str,
-        /// What it was.
-        value: String,
-        /// What it may be.
-        expected: &'static str,
-    },
-}
-
-pub(super) fn parameter(name: &'static str, value: impl ToString, expected: &'static str) -> DistributionError {
-    DistributionError::Parameter { name, value: value.to_string(), expected }
+/// The message about a number out of its range.
+pub(super) fn parameter(name: &str, value: impl Display, expected: &str) -> String {
+    format!("invalid {name}: expected {expected}, found {value}")
 }
 
 /// An int from `a` to `b`, both included.
 ///
 /// # Errors
 /// When `a` is above `b`.
-pub fn uniform_int(stream: &mut Stream, a: i64, b: i64) -> Result<i64, DistributionError> {
+pub fn uniform_int(stream: &mut Stream, a: i64, b: i64) -> Result<i64, String> {
     if a > b {
         return Err(parameter("lower bound of uniform", a, "at most the upper bound"));
     }
@@ -49,7 +34,7 @@ pub fn uniform_int(stream: &mut Stream, a: i64, b: i64) -> Result<i64, Distribut
 ///
 /// # Errors
 /// When `a` is above `b`, or one of them is not finite.
-pub fn uniform_float(stream: &mut Stream, a: f64, b: f64) -> Result<f64, DistributionError> {
+pub fn uniform_float(stream: &mut Stream, a: f64, b: f64) -> Result<f64, String> {
     if !(a <= b && a.is_finite() && b.is_finite()) {
         return Err(parameter("lower bound of uniform", a, "at most the upper bound"));
     }
@@ -62,7 +47,7 @@ pub fn uniform_float(stream: &mut Stream, a: f64, b: f64) -> Result<f64, Distrib
 ///
 /// # Errors
 /// When the deviation is negative or a number is not finite.
-pub fn normal(stream: &mut Stream, mean: f64, deviation: f64) -> Result<f64, DistributionError> {
+pub fn normal(stream: &mut Stream, mean: f64, deviation: f64) -> Result<f64, String> {
     let law = rand_distr::Normal::new(mean, deviation).ok().filter(|_| deviation >= 0.0 && mean.is_finite());
     let law = law.ok_or_else(|| parameter("deviation of normal", deviation, "a number >= 0"))?;
     Ok(law.sample(stream))
@@ -72,7 +57,7 @@ pub fn normal(stream: &mut Stream, mean: f64, deviation: f64) -> Result<f64, Dis
 ///
 /// # Errors
 /// When the mean is below 0, or above a million.
-pub fn poisson(stream: &mut Stream, mean: f64) -> Result<u64, DistributionError> {
+pub fn poisson(stream: &mut Stream, mean: f64) -> Result<u64, String> {
     if mean == 0.0 {
         return Ok(0);
     }

@@ -8,7 +8,7 @@ mod text;
 mod vocabulary;
 mod zipf;
 
-pub use distribution::{DistributionError, normal, poisson, uniform_float, uniform_int};
+pub use distribution::{normal, poisson, uniform_float, uniform_int};
 pub use identifier::{bytes, object_id, uuid};
 pub use seed::{Label, Seed, Stream};
 pub use text::{city, full_name, full_name_of, ip, text, words};

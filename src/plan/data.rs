@@ -142,8 +142,7 @@ impl Data {
     /// # Errors
     /// When it has no such mean.
     pub(super) fn zipf_count(&self, mean: f64) -> Result<&ZipfCount, EvalError> {
-        let made = || ZipfCount::new(mean).map_err(|error| EvalError::new(error.to_string()));
-        self.zipf_counts.get(&mean.to_bits(), made)
+        self.zipf_counts.get(&mean.to_bits(), || ZipfCount::new(mean).map_err(EvalError::new))
     }
 
     /// The loaded records of an entity by the record that their field points at.
@@ -253,22 +252,8 @@ impl Data {
 
     /// The ordinals of the children of `entity` that belong to parent `ordinal`.
     pub fn children_of(&self, entity: usize, ordinal: u64) -> std::ops::Range<u64> {
-        match self.extents[entity].get() {
-            Some(extent) if (ordinal as usize) + 1 < extent.offsets.len() => {
-                extent.offsets[ordinal as usize]..extent.offsets[ordinal as usize + 1]
-            }
-            _ => 0..0,
-        }
-    }
-
-    /// The parent's ordinal of a loaded child, and the child's number within that parent.
-    fn place_of(&self, entity: usize, ordinal: u64) -> Option<(u64, u64)> {
-        let offsets = &self.extents[entity].get()?.offsets;
-        if ordinal >= *offsets.last()? {
-            return None;
-        }
-        let parent = offsets.partition_point(|offset| *offset <= ordinal) - 1;
-        Some((parent as u64, ordinal - offsets[parent]))
+        let offsets = self.extents[entity].get().and_then(|extent| extent.offsets.get(ordinal as usize..));
+        offsets.and_then(<[u64]>::first_chunk).map_or(0..0, |[start, end]| *start..*end)
     }
 
     /// Returns the rows that an entity has right after loading, as [`Data::canonical_rows`] does.
@@ -321,52 +306,51 @@ impl Record {
         if let Expression::Slot(INDEX_SLOT) = fields[position].value {
             return Ok(Value::Int(self.ordinal as i64));
         }
-        let mut frame = self.frame();
-        if !fields[position].alone {
-            for (before, field) in fields[..position].iter().enumerate() {
-                let value = field.value.evaluate(&mut frame)?;
-                frame.set(FIELD_SLOTS + before, value);
-            }
+        let needed = if fields[position].alone { 0 } else { position };
+        fields[position].value.evaluate(&mut self.frame_with(needed)?)
+    }
+
+    /// The parent's ordinal, and the record's number within that parent; `None` unless it is a loaded child.
+    fn place(&self) -> Option<(u64, u64)> {
+        let offsets = &self.data.extents[self.entity].get()?.offsets;
+        if self.ordinal >= *offsets.last()? {
+            return None;
         }
-        fields[position].value.evaluate(&mut frame)
+        let parent = offsets.partition_point(|offset| *offset <= self.ordinal) - 1;
+        Some((parent as u64, self.ordinal - offsets[parent]))
     }
 
-    fn parent(&self) -> Value {
-        let place = self.data.place_of(self.entity, self.ordinal);
-        match (self.data.entities[self.entity].parent, place) {
-            (Some(parent), Some((ordinal, _))) => self.data.reference(parent, ordinal),
-            _ => Value::Null,
-        }
+    fn parent(&self, place: Option<(u64, u64)>) -> Value {
+        let parent = self.data.entities[self.entity].parent.zip(place);
+        parent.map_or(Value::Null, |(parent, (ordinal, _))| self.data.reference(parent, ordinal))
     }
 
-    fn number(&self) -> u64 {
-        self.data.place_of(self.entity, self.ordinal).map_or(self.ordinal, |(_, number)| number)
+    fn number(&self, place: Option<(u64, u64)>) -> Value {
+        Value::Int(place.map_or(self.ordinal, |(_, number)| number) as i64)
     }
 
-    fn frame(&self) -> Frame {
+    /// A frame that has evaluated the first `fields` fields.
+    fn frame_with(&self, fields: usize) -> Result<Frame, EvalError> {
         let entity = &self.data.entities[self.entity];
         let mut frame = Frame::new(&self.data, self.data.seed, self.ordinal, FIELD_SLOTS + entity.fields.len());
         frame.now = self.data.record_instant(self.ordinal);
         frame.set(INDEX_SLOT, Value::Int(self.ordinal as i64));
-        if entity.parent.is_some() {
-            frame.set(NUMBER_SLOT, Value::Int(self.number() as i64));
-            frame.set(PARENT_SLOT, self.parent());
-        } else {
-            frame.set(NUMBER_SLOT, Value::Int(self.ordinal as i64));
+        let place = self.place();
+        frame.set(NUMBER_SLOT, self.number(place));
+        frame.set(PARENT_SLOT, self.parent(place));
+        for (position, field) in entity.fields[..fields].iter().enumerate() {
+            let value = field.value.evaluate(&mut frame)?;
+            frame.set(FIELD_SLOTS + position, value);
         }
-        frame
+        Ok(frame)
     }
 
     fn slots(&self) -> Result<&[Value], EvalError> {
         if let Some(slots) = self.slots.get() {
             return Ok(slots);
         }
-        let mut frame = self.frame();
-        for (position, field) in self.data.entities[self.entity].fields.iter().enumerate() {
-            let value = field.value.evaluate(&mut frame)?;
-            frame.set(FIELD_SLOTS + position, value);
-        }
-        Ok(self.slots.get_or_init(|| frame.into_slots()))
+        let frame = self.frame_with(self.data.entities[self.entity].fields.len())?;
+        Ok(self.slots.get_or_init(|| frame.slots))
     }
 }
 
@@ -394,9 +378,9 @@ impl LogicalRecord for Record {
             return Ok(Some(Value::list(range.map(|ordinal| self.data.whole(*child, ordinal)).collect())));
         }
         Ok(match (entity.parent, name) {
-            (Some(parent), _) if *self.data.entities[parent].name == *name => Some(self.parent()),
+            (Some(parent), _) if *self.data.entities[parent].name == *name => Some(self.parent(self.place())),
             (_, "index") => Some(Value::Int(self.ordinal as i64)),
-            (_, "number") => Some(Value::Int(self.number() as i64)),
+            (_, "number") => Some(self.number(self.place())),
             _ => None,
         })
     }

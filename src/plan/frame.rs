@@ -17,7 +17,8 @@ pub struct Frame {
     pub ordinal: u64,
     /// The instant that `clock()` gives, in milliseconds since the epoch.
     pub now: i64,
-    slots: Vec<Value>,
+    /// The variables; a copy of them is put back before the next attempt.
+    pub slots: Vec<Value>,
     /// Identifies the iteration of enclosing `map`s and the like, so that a generator inside draws anew in each.
     pub(super) iteration: u64,
 }
@@ -39,21 +40,6 @@ impl Frame {
             self.slots.resize(slot + 1, Value::Null);
         }
         self.slots[slot] = value;
-    }
-
-    /// All slots, to be restored before the next attempt.
-    pub fn snapshot(&self) -> Vec<Value> {
-        self.slots.clone()
-    }
-
-    /// Puts a snapshot back.
-    pub fn restore(&mut self, slots: Vec<Value>) {
-        self.slots = slots;
-    }
-
-    /// All slots, after the last evaluation.
-    pub(super) fn into_slots(self) -> Vec<Value> {
-        self.slots
     }
 
     /// The random stream of the generator with this label.

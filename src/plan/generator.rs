@@ -24,8 +24,10 @@ pub struct Generator {
     pub name: &'static str,
     /// What it takes. A generator of an entity's records takes the entity first.
     pub parameters: &'static [Parameter],
-    draw: fn(&GeneratorCall, &mut Frame) -> Result<Value, EvalError>,
+    draw: Draw,
 }
+
+type Draw = fn(&GeneratorCall, &mut Frame) -> Result<Value, EvalError>;
 
 /// A parameter of a generator.
 #[derive(Debug)]
@@ -56,10 +58,8 @@ pub enum ParameterKind {
 /// What was given for a parameter.
 #[derive(Debug)]
 pub enum GeneratorArgument {
-    /// For [`ParameterKind::Value`].
+    /// For [`ParameterKind::Value`] and [`ParameterKind::Constant`].
     Value(Expression),
-    /// For [`ParameterKind::Constant`].
-    Constant(f64),
     /// For [`ParameterKind::Entity`].
     Entity(usize),
     /// For [`ParameterKind::EntityField`].
@@ -98,16 +98,15 @@ pub const GENERATORS: &[Generator] = &[
     generator("hotspot", &[ENTITY, value("records"), value("percent")], hotspot),
     generator("normal", &[value("mean"), value("deviation")], |call, frame| {
         let (mean, deviation) = (call.number(0, frame)?, call.number(1, frame)?);
-        generate::normal(&mut call.stream(frame), mean, deviation).map(Value::Double).map_err(wrong)
+        generate::normal(&mut call.stream(frame), mean, deviation).map(Value::Double).map_err(EvalError::new)
     }),
     generator("zipf_count", &[constant("mean")], |call, frame| {
         let mean = call.number(0, frame)?;
-        let law = frame.data.zipf_count(mean)?;
-        Ok(Value::Int(law.sample(&mut call.stream(frame)) as i64))
+        Ok(Value::Int(frame.data.zipf_count(mean)?.sample(&mut call.stream(frame)) as i64))
     }),
     generator("poisson_count", &[value("mean")], |call, frame| {
         let mean = call.number(0, frame)?;
-        let count = generate::poisson(&mut call.stream(frame), mean).map_err(wrong)?;
+        let count = generate::poisson(&mut call.stream(frame), mean).map_err(EvalError::new)?;
         Ok(Value::Int(count as i64))
     }),
     generator("oid", &[], |call, frame| {
@@ -174,12 +173,9 @@ pub const GENERATORS: &[Generator] = &[
     // A loaded record, or one that a recent call of the operation makes.
     generator("known", &[ENTITY, OPERATION], known),
     generator("earlier", &[OPERATION], |call, frame| {
-        let calls = call.earlier_calls().ok_or_else(|| EvalError::new("earlier: expected an operation"))?;
-        calls.draw(frame, &mut call.stream(frame))
+        call.earlier_calls().ok_or_else(|| call.unfit())?.draw(frame, &mut call.stream(frame))
     }),
 ];
-
-type Draw = fn(&GeneratorCall, &mut Frame) -> Result<Value, EvalError>;
 
 const fn generator(name: &'static str, parameters: &'static [Parameter], draw: Draw) -> Generator {
     Generator { name, parameters, draw }
@@ -206,11 +202,6 @@ impl Generator {
 }
 
 impl GeneratorCall {
-    /// Creates a call with its own stream.
-    pub fn new(generator: &'static Generator, label: Label, arguments: Vec<GeneratorArgument>) -> GeneratorCall {
-        GeneratorCall { generator, label, arguments }
-    }
-
     /// Returns the entity whose records are drawn; `None` when it draws something else.
     pub fn entity(&self) -> Option<usize> {
         match self.arguments.first() {
@@ -248,15 +239,17 @@ impl GeneratorCall {
     }
 
     fn records(&self) -> Result<usize, EvalError> {
-        self.entity().ok_or_else(|| EvalError::new("expected an entity"))
+        self.entity().ok_or_else(|| self.unfit())
     }
 
     fn value(&self, position: usize, frame: &mut Frame) -> Result<Value, EvalError> {
-        match &self.arguments[position] {
-            GeneratorArgument::Value(expression) => expression.evaluate(frame),
-            GeneratorArgument::Constant(number) => Ok(Value::Double(*number)),
-            other => Err(EvalError::new(format!("{}: expected a value, found {other:?}", self.generator.name))),
-        }
+        let GeneratorArgument::Value(expression) = &self.arguments[position] else { return Err(self.unfit()) };
+        expression.evaluate(frame)
+    }
+
+    /// The error of arguments of other kinds than the parameters', which the compiler does not let through.
+    fn unfit(&self) -> EvalError {
+        EvalError::new(format!("{}: unfit arguments", self.generator.name))
     }
 
     fn expected(&self, kind: &str, found: &Value) -> EvalError {
@@ -298,18 +291,14 @@ impl GeneratorCall {
     }
 }
 
-fn wrong(error: impl std::fmt::Display) -> EvalError {
-    EvalError::new(error.to_string())
-}
-
 /// Both ends included.
 fn uniform(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let (a, b) = (call.value(0, frame)?, call.value(1, frame)?);
     let stream = &mut call.stream(frame);
     match (&a, &b) {
-        (Value::Int(a), Value::Int(b)) => generate::uniform_int(stream, *a, *b).map(Value::Int).map_err(wrong),
+        (Value::Int(a), Value::Int(b)) => generate::uniform_int(stream, *a, *b).map(Value::Int).map_err(EvalError::new),
         (Value::Double(a), Value::Double(b)) => {
-            generate::uniform_float(stream, *a, *b).map(Value::Double).map_err(wrong)
+            generate::uniform_float(stream, *a, *b).map(Value::Double).map_err(EvalError::new)
         }
         _ => {
             let (a, b) = (a.kind(), b.kind());
@@ -328,7 +317,7 @@ fn uniform_record(call: &GeneratorCall, from: i64, to: i64, frame: &mut Frame) -
             "uniform: expected a range within the {loaded} records of `{name}`, found {from} to {to}"
         )));
     }
-    let ordinal = generate::uniform_int(&mut call.stream(frame), from, to).map_err(wrong)?;
+    let ordinal = generate::uniform_int(&mut call.stream(frame), from, to).map_err(EvalError::new)?;
     Ok(frame.data.reference(entity, ordinal as u64))
 }
 
@@ -349,9 +338,7 @@ fn latest(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
 /// Each loaded record and each recent call is as probable as any other.
 fn known(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let entity = call.records()?;
-    let Some(GeneratorArgument::Operation(calls)) = call.arguments.get(1) else {
-        return Err(EvalError::new("known: expected an operation"));
-    };
+    let [_, GeneratorArgument::Operation(calls)] = call.arguments.as_slice() else { return Err(call.unfit()) };
     let (mut stream, loaded) = (call.stream(frame), frame.data.len(entity));
     let place = stream.below((loaded + calls.recent(frame)).max(1));
     if place < loaded {
@@ -383,7 +370,7 @@ fn hotspot(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> 
 fn date_between(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     match (call.value(0, frame)?, call.value(1, frame)?) {
         (Value::Date(a), Value::Date(b)) => {
-            generate::uniform_int(&mut call.stream(frame), a, b).map(Value::Date).map_err(wrong)
+            generate::uniform_int(&mut call.stream(frame), a, b).map(Value::Date).map_err(EvalError::new)
         }
         (a, b) => Err(EvalError::new(format!("date_between: expected two dates, found {} and {}", a.kind(), b.kind()))),
     }
@@ -452,9 +439,7 @@ fn distinct(bound: u64, n: usize, stream: &mut Stream) -> Result<Vec<u64>, EvalE
 fn chain(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     /// No tree is that deep; a record that leads back to itself would never end.
     const DEEPEST: usize = 10_000;
-    let [_, GeneratorArgument::Field(field)] = call.arguments.as_slice() else {
-        return Err(EvalError::new("chain: expected a field"));
-    };
+    let [_, GeneratorArgument::Field(field)] = call.arguments.as_slice() else { return Err(call.unfit()) };
     let mut links = Vec::new();
     let mut next = Some(call.value(0, frame)?);
     while let Some(Value::Record(record)) = next {
@@ -471,7 +456,7 @@ fn chain(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
 
 fn referrers(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let [GeneratorArgument::EntityField(entity, field), _] = call.arguments.as_slice() else {
-        return Err(EvalError::new("referrers: expected a field of an entity"));
+        return Err(call.unfit());
     };
     let Value::Record(record) = call.value(1, frame)? else {
         return Err(EvalError::new("referrers: expected a record"));
@@ -516,7 +501,7 @@ mod tests {
                 "{:?}",
                 plan.arguments(0, plan.round_seed(round), call, 4)
                     .unwrap()
-                    .snapshot()
+                    .slots
                     .iter()
                     .map(super::super::written)
                     .collect::<Vec<_>>()

@@ -64,13 +64,13 @@ impl SampleCall {
     /// Finds the commands that do not depend on replies: the first one, and in programs without decisions the commands after
     /// it that are the same after two contrary replies, up to the first one that reads.
     pub async fn without_server(program: &Program, mut frame: Frame) -> SampleCall {
-        let before = frame.snapshot();
+        let before = frame.slots.clone();
         let mut calls = Vec::new();
         let mut is_finished = true;
         for server in PretendServer::contrary() {
             let recording = RecordingTarget::new(&server);
             is_finished &= Interpreter::new(&recording, "").run(program, &mut frame).await.is_ok();
-            frame.restore(before.clone());
+            frame.slots.clone_from(&before);
             calls.push(recording.into_sent());
         }
         let [empty, full] = [&calls[0], &calls[1]];

@@ -16,7 +16,7 @@ const DELAY: Label = Label::new("retry delay");
 impl<T: Target> Interpreter<'_, T> {
     /// Runs the steps until an attempt succeeds. Every attempt starts with the variables of the first one.
     pub(super) async fn retry(&mut self, step: &Retry, frame: &mut Frame) -> Result<Flow, StepError> {
-        let before = frame.snapshot();
+        let before = frame.slots.clone();
         for attempt in 1..=step.attempts {
             let cause = match self.steps(&step.body, frame).await {
                 Ok(Flow::Retry) => RetryCause::Condition,
@@ -27,7 +27,7 @@ impl<T: Target> Interpreter<'_, T> {
                 ended => return ended,
             };
             self.trace.retries.push(cause);
-            frame.restore(before.clone());
+            frame.slots.clone_from(&before);
             if step.delay > 0 {
                 let first = Duration::from_millis(step.delay.into());
                 tokio::time::sleep(back_off(frame, DELAY, first, attempt)).await;

@@ -40,7 +40,7 @@ impl<T: Target> Interpreter<'_, T> {
         body: &[Step],
         frame: &mut Frame,
     ) -> Result<Flow, StepError> {
-        let before = frame.snapshot();
+        let before = frame.slots.clone();
         let mut left = attempts;
         let mut retries = 0;
         loop {
@@ -50,7 +50,7 @@ impl<T: Target> Interpreter<'_, T> {
                 ended => return ended,
             }
             self.trace.retries.push(RetryCause::Transaction);
-            frame.restore(before.clone());
+            frame.slots.clone_from(&before);
             retries += 1;
             tokio::time::sleep(back_off(frame, BACK_OFF, FIRST_DELAY, retries)).await;
         }
