@@ -7,75 +7,80 @@ use std::cell::Cell;
 
 use super::{EvalError, Value};
 
-/// The most steps of one evaluation: expressions evaluated, elements made or visited. They take less than a second.
-const MOST_STEPS: u64 = 4_000_000;
-/// The most bytes of the values that one evaluation makes. Four documents of the greatest size.
-const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// The most expressions inside each other, records that are drawn on the way included. Load threads have 2 MiB of stack.
 const MOST_LEVELS: u32 = 128;
 
-/// The most steps of all evaluations while a scenario is checked: some seconds.
-const CHECK_STEPS: u64 = 40_000_000;
-/// The most bytes of the values that are made while a scenario is checked.
-const CHECK_BYTES: u64 = 256 * 1024 * 1024;
-
 /// What is left of one resource.
 struct Resource {
-    /// For this evaluation.
     left: Cell<u64>,
-    /// For all evaluations on this thread.
-    left_for_all: Cell<u64>,
+    most: u64,
+    /// What the message that it is exhausted counts in, and the words before and after the count.
+    unit: u64,
+    before: &'static str,
+    after: &'static str,
 }
 
 struct Budget {
+    /// Of one evaluation: expressions evaluated, elements made or visited. They take less than a second.
     steps: Resource,
+    /// Of the values that one evaluation makes. Four documents of the greatest size.
     bytes: Resource,
+    /// Of all evaluations on this thread while a scenario is checked: some seconds.
+    check_steps: Resource,
+    /// Of the values that are made while a scenario is checked.
+    check_bytes: Resource,
     levels: Cell<u32>,
 }
 
 thread_local! {
-    static BUDGET: Budget =
-        const { Budget { steps: Resource::unlimited(), bytes: Resource::unlimited(), levels: Cell::new(0) } };
+    static BUDGET: Budget = const {
+        Budget {
+            steps: Resource::new(4_000_000, 1_000_000, "takes more than", "million steps"),
+            bytes: Resource::new(64 << 20, 1 << 20, "makes values of more than", "MiB"),
+            check_steps: Resource::new(40_000_000, 1_000_000, "all of the scenario takes more than", "million steps"),
+            check_bytes: Resource::new(256 << 20, 1 << 20, "all of the scenario makes values of more than", "MiB"),
+            levels: Cell::new(0),
+        }
+    };
 }
 
 impl Resource {
-    const fn unlimited() -> Resource {
-        Resource { left: Cell::new(u64::MAX), left_for_all: Cell::new(u64::MAX) }
+    /// Unlimited until [`limited`] or [`enter`] limits it.
+    const fn new(most: u64, unit: u64, before: &'static str, after: &'static str) -> Resource {
+        Resource { left: Cell::new(u64::MAX), most, unit, before, after }
     }
 
     /// Takes an amount, of which less may be left.
-    fn take(&self, amount: u64) -> Result<(), Exhausted> {
-        self.take_for_all(amount)?;
-        let left = self.left.get().checked_sub(amount).ok_or(Exhausted::Evaluation)?;
-        self.left.set(left);
+    fn take(&self, amount: u64) -> Result<(), EvalError> {
+        let exhausted = || EvalError::new(format!("{} {} {}", self.before, self.most / self.unit, self.after));
+        self.left.set(self.left.get().checked_sub(amount).ok_or_else(exhausted)?);
         Ok(())
     }
 
-    fn take_for_all(&self, amount: u64) -> Result<(), Exhausted> {
-        let left = self.left_for_all.get().checked_sub(amount).ok_or(Exhausted::Scenario)?;
-        self.left_for_all.set(left);
-        Ok(())
+    fn share_left(&self) -> f64 {
+        self.left.get() as f64 / self.most as f64
     }
-}
-
-/// Less is left than was asked for, of one of the two.
-#[derive(Clone, Copy)]
-enum Exhausted {
-    /// One evaluation takes too much.
-    Evaluation,
-    /// All evaluations of a scenario take too much together.
-    Scenario,
 }
 
 impl Budget {
     fn take_steps(&self, steps: u64) -> Result<(), EvalError> {
-        self.steps.take(steps).map_err(too_long)
+        self.check_steps.take(steps)?;
+        self.steps.take(steps)
     }
 
     fn take_bytes(&self, bytes: u64) -> Result<(), EvalError> {
         self.take_steps(bytes / 64)?;
-        self.bytes.take(bytes).map_err(too_large)
+        self.check_bytes.take(bytes)?;
+        self.bytes.take(bytes)
     }
+}
+
+/// Runs `inner` with other limits of two resources, which end with it.
+fn limited<T>(resources: [&Resource; 2], limits: [u64; 2], inner: impl FnOnce() -> T) -> T {
+    let outer = [resources[0].left.replace(limits[0]), resources[1].left.replace(limits[1])];
+    let result = inner();
+    resources.into_iter().zip(outer).for_each(|(resource, left)| resource.left.set(left));
+    result
 }
 
 /// One expression inside others, as long as it is evaluated.
@@ -90,8 +95,8 @@ pub fn enter() -> Result<Level, EvalError> {
     BUDGET.with(|budget| {
         let levels = budget.levels.get();
         if levels == 0 {
-            budget.steps.left.set(MOST_STEPS);
-            budget.bytes.left.set(MOST_BYTES);
+            budget.steps.left.set(budget.steps.most);
+            budget.bytes.left.set(budget.bytes.most);
         } else if levels == MOST_LEVELS {
             return Err(EvalError::new(format!(
                 "is nested more than {MOST_LEVELS} deep, records that it draws included"
@@ -113,10 +118,7 @@ impl Drop for Level {
 
 /// The share of what all evaluations of a check may take that is spent.
 pub fn spent_share() -> f64 {
-    BUDGET.with(|budget| {
-        let left = |resource: &Resource, most: u64| resource.left_for_all.get() as f64 / most as f64;
-        1.0 - left(&budget.steps, CHECK_STEPS).min(left(&budget.bytes, CHECK_BYTES))
-    })
+    BUDGET.with(|budget| 1.0 - budget.check_steps.share_left().min(budget.check_bytes.share_left()))
 }
 
 /// Takes steps, each about as long as visiting an element.
@@ -150,43 +152,20 @@ pub fn take_list(length: usize) -> Result<(), EvalError> {
 /// When it is not left.
 pub fn take_record(bytes: u64) -> Result<(), EvalError> {
     BUDGET.with(|budget| {
-        budget.steps.take_for_all(20).map_err(too_long)?;
-        budget.bytes.take_for_all(bytes).map_err(too_large)
+        budget.check_steps.take(20)?;
+        budget.check_bytes.take(bytes)
     })
 }
 
 /// Evaluates what is made once for all evaluations, such as an index. Only a check's budget for all evaluations pays for it.
 pub fn apart<T>(make: impl FnOnce() -> T) -> T {
-    BUDGET.with(|budget| {
-        let outer = (budget.steps.left.replace(u64::MAX), budget.bytes.left.replace(u64::MAX));
-        let made = make();
-        budget.steps.left.set(outer.0);
-        budget.bytes.left.set(outer.1);
-        made
-    })
+    BUDGET.with(|budget| limited([&budget.steps, &budget.bytes], [u64::MAX; 2], make))
 }
 
 /// Checks a scenario with a budget for all of its evaluations together.
 pub fn checking<T>(check: impl FnOnce() -> T) -> T {
     BUDGET.with(|budget| {
-        let outer = (budget.steps.left_for_all.replace(CHECK_STEPS), budget.bytes.left_for_all.replace(CHECK_BYTES));
-        let checked = check();
-        budget.steps.left_for_all.set(outer.0);
-        budget.bytes.left_for_all.set(outer.1);
-        checked
-    })
-}
-
-fn too_long(exhausted: Exhausted) -> EvalError {
-    EvalError::new(match exhausted {
-        Exhausted::Evaluation => format!("takes more than {} million steps", MOST_STEPS / 1_000_000),
-        Exhausted::Scenario => format!("all of the scenario takes more than {} million steps", CHECK_STEPS / 1_000_000),
-    })
-}
-
-fn too_large(exhausted: Exhausted) -> EvalError {
-    EvalError::new(match exhausted {
-        Exhausted::Evaluation => format!("makes values of more than {} MiB", MOST_BYTES >> 20),
-        Exhausted::Scenario => format!("all of the scenario makes values of more than {} MiB", CHECK_BYTES >> 20),
+        let resources = [&budget.check_steps, &budget.check_bytes];
+        limited(resources, resources.map(|resource| resource.most), check)
     })
 }

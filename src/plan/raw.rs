@@ -6,10 +6,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use bson::RawDocument;
 use bson::oid::ObjectId;
 use bson::spec::ElementType;
-use bson::{RawDocument, RawDocumentBuf};
 
+use super::Writer;
 use super::value::{EvalError, Value};
 
 /// One document or array inside a larger buffer. Cloning copies a pointer.
@@ -26,10 +27,10 @@ impl fmt::Debug for Raw {
     }
 }
 
-/// One element of a document: its type byte, its key and its value's bytes.
+/// One element of a document: its type, its key and its value's bytes.
 #[derive(Debug, Clone, Copy)]
 struct RawElement<'r> {
-    kind: u8,
+    kind: ElementType,
     key: &'r [u8],
     value: &'r [u8],
 }
@@ -38,28 +39,6 @@ struct RawElement<'r> {
 struct RawElements<'r> {
     rest: &'r [u8],
 }
-
-const DOUBLE: u8 = ElementType::Double as u8;
-const STRING: u8 = ElementType::String as u8;
-const DOCUMENT: u8 = ElementType::EmbeddedDocument as u8;
-const ARRAY: u8 = ElementType::Array as u8;
-const BINARY: u8 = ElementType::Binary as u8;
-const UNDEFINED: u8 = ElementType::Undefined as u8;
-const OBJECT_ID: u8 = ElementType::ObjectId as u8;
-const BOOLEAN: u8 = ElementType::Boolean as u8;
-const DATE: u8 = ElementType::DateTime as u8;
-const NULL: u8 = ElementType::Null as u8;
-const REGULAR_EXPRESSION: u8 = ElementType::RegularExpression as u8;
-const DB_POINTER: u8 = ElementType::DbPointer as u8;
-const CODE: u8 = ElementType::JavaScriptCode as u8;
-const SYMBOL: u8 = ElementType::Symbol as u8;
-const CODE_WITH_SCOPE: u8 = ElementType::JavaScriptCodeWithScope as u8;
-const INT32: u8 = ElementType::Int32 as u8;
-const TIMESTAMP: u8 = ElementType::Timestamp as u8;
-const INT64: u8 = ElementType::Int64 as u8;
-const DECIMAL: u8 = ElementType::Decimal128 as u8;
-const MIN_KEY: u8 = ElementType::MinKey as u8;
-const MAX_KEY: u8 = ElementType::MaxKey as u8;
 
 fn length_prefix(bytes: &[u8]) -> Option<usize> {
     usize::try_from(i32::from_le_bytes(bytes.first_chunk().copied()?)).ok()
@@ -70,23 +49,23 @@ fn c_string(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The bytes that a value of this type takes at the start of `bytes`.
-fn value_length(kind: u8, bytes: &[u8]) -> Option<usize> {
+fn value_length(kind: ElementType, bytes: &[u8]) -> Option<usize> {
+    use ElementType::*;
     Some(match kind {
-        NULL | UNDEFINED | MIN_KEY | MAX_KEY => 0,
-        BOOLEAN => 1,
-        INT32 => 4,
-        DOUBLE | DATE | TIMESTAMP | INT64 => 8,
-        OBJECT_ID => 12,
-        DECIMAL => 16,
-        STRING | CODE | SYMBOL => length_prefix(bytes)? + 4,
-        BINARY => length_prefix(bytes)? + 5,
-        DOCUMENT | ARRAY | CODE_WITH_SCOPE => length_prefix(bytes)?,
-        DB_POINTER => length_prefix(bytes)? + 16,
-        REGULAR_EXPRESSION => {
+        Null | Undefined | MinKey | MaxKey => 0,
+        Boolean => 1,
+        Int32 => 4,
+        Double | DateTime | Timestamp | Int64 => 8,
+        ObjectId => 12,
+        Decimal128 => 16,
+        String | JavaScriptCode | Symbol => length_prefix(bytes)? + 4,
+        Binary => length_prefix(bytes)? + 5,
+        EmbeddedDocument | Array | JavaScriptCodeWithScope => length_prefix(bytes)?,
+        DbPointer => length_prefix(bytes)? + 16,
+        RegularExpression => {
             let pattern = c_string(bytes)?;
             pattern + c_string(&bytes[pattern..])?
         }
-        _ => return None,
     })
 }
 
@@ -101,7 +80,7 @@ impl<'r> Iterator for RawElements<'r> {
 
     fn next(&mut self) -> Option<RawElement<'r>> {
         let (&kind, after) = self.rest.split_first()?;
-        let key = c_string(after)?;
+        let (kind, key) = (ElementType::from(kind)?, c_string(after)?);
         let value = value_length(kind, &after[key..])?;
         let element = RawElement { kind, key: &after[..key - 1], value: after.get(key..key + value)? };
         self.rest = &after[key + value..];
@@ -111,7 +90,7 @@ impl<'r> Iterator for RawElements<'r> {
 
 /// The field `key` of an element that holds a document.
 fn field_of<'r>(element: RawElement<'r>, key: &str) -> Option<RawElement<'r>> {
-    let holds = matches!(element.kind, DOCUMENT | ARRAY);
+    let holds = matches!(element.kind, ElementType::EmbeddedDocument | ElementType::Array);
     RawElements::of(if holds { element.value } else { &[] }).find(|field| field.key == key.as_bytes())
 }
 
@@ -152,8 +131,8 @@ impl Raw {
         Some(self.value(found))
     }
 
-    /// A field's type byte and the bytes of its value; `None` when it is missing.
-    pub fn element(&self, key: &str) -> Option<(u8, &[u8])> {
+    /// A field's type and the bytes of its value; `None` when it is missing.
+    pub fn element(&self, key: &str) -> Option<(ElementType, &[u8])> {
         let found = RawElements::of(self.bytes()).find(|element| element.key == key.as_bytes())?;
         Some((found.kind, found.value))
     }
@@ -175,7 +154,7 @@ impl Raw {
     /// None: documents hold no records. It is the error of [`Value::get`].
     pub fn pluck(&self, key: &str) -> Result<Vec<Value>, EvalError> {
         let field = |element: RawElement<'_>| match field_of(element, key) {
-            _ if element.kind == ARRAY => self.value(element).field(key),
+            _ if element.kind == ElementType::Array => self.value(element).field(key),
             Some(found) => Ok(self.value(found)),
             None => Ok(Value::Null),
         };
@@ -191,17 +170,20 @@ impl Raw {
     fn value(&self, element: RawElement<'_>) -> Value {
         let bytes = element.value;
         let known = match element.kind {
-            NULL | UNDEFINED => Some(Value::Null),
-            DOCUMENT => Some(Value::Document(self.cut(bytes))),
-            ARRAY => Some(Value::Array(self.cut(bytes))),
-            BOOLEAN => bytes.first().map(|byte| Value::Bool(*byte != 0)),
-            INT32 => bytes.first_chunk().map(|four| Value::Int(i64::from(i32::from_le_bytes(*four)))),
-            INT64 => bytes.first_chunk().map(|eight| Value::Int(i64::from_le_bytes(*eight))),
-            DATE => bytes.first_chunk().map(|eight| Value::Date(i64::from_le_bytes(*eight))),
-            DOUBLE => bytes.first_chunk().map(|eight| Value::Double(f64::from_le_bytes(*eight))),
-            OBJECT_ID => bytes.first_chunk().map(|twelve| Value::ObjectId(ObjectId::from_bytes(*twelve))),
-            STRING => bytes.get(4..bytes.len() - 1).and_then(|text| std::str::from_utf8(text).ok()).map(Value::text),
-            BINARY => bytes.get(5..).map(|data| Value::Binary(bytes[4], Arc::from(data))),
+            ElementType::Null | ElementType::Undefined => Some(Value::Null),
+            ElementType::EmbeddedDocument => Some(Value::Document(self.cut(bytes))),
+            ElementType::Array => Some(Value::Array(self.cut(bytes))),
+            ElementType::Boolean => bytes.first().map(|byte| Value::Bool(*byte != 0)),
+            ElementType::Int32 => bytes.first_chunk().map(|four| Value::Int(i32::from_le_bytes(*four).into())),
+            ElementType::Int64 => bytes.first_chunk().map(|eight| Value::Int(i64::from_le_bytes(*eight))),
+            ElementType::DateTime => bytes.first_chunk().map(|eight| Value::Date(i64::from_le_bytes(*eight))),
+            ElementType::Double => bytes.first_chunk().map(|eight| Value::Double(f64::from_le_bytes(*eight))),
+            ElementType::ObjectId => bytes.first_chunk().map(|twelve| Value::ObjectId(ObjectId::from_bytes(*twelve))),
+            ElementType::String => {
+                let text = bytes.get(4..bytes.len() - 1).and_then(|text| std::str::from_utf8(text).ok());
+                text.map(Value::text)
+            }
+            ElementType::Binary => bytes.get(5..).map(|data| Value::Binary(bytes[4], Arc::from(data))),
             _ => None,
         };
         known.unwrap_or_else(|| other(element))
@@ -210,22 +192,16 @@ impl Raw {
 
 /// The rare types go through the driver's decoder.
 fn other(element: RawElement<'_>) -> Value {
-    let mut bytes = Vec::with_capacity(element.value.len() + 8);
-    let length = element.value.len() as u32 + 7;
-    bytes.extend_from_slice(&length.to_le_bytes());
-    bytes.extend_from_slice(&[element.kind, 0]);
-    bytes.extend_from_slice(element.value);
-    bytes.push(0);
-    let decoded = RawDocumentBuf::from_bytes(bytes).ok().and_then(|document| {
-        let value = document.get("").ok()??;
-        bson::Bson::try_from(value).ok()
-    });
+    let (mut writer, open) = Writer::new();
+    writer.element("", element.kind, element.value);
+    let holder = writer.finish(open);
+    let decoded = holder.get("").ok().flatten().and_then(|value| bson::Bson::try_from(value).ok());
     decoded.map_or(Value::Null, |bson| Value::Other(Arc::new(bson)))
 }
 
 #[cfg(test)]
 mod tests {
-    use bson::{Bson, doc};
+    use bson::{Bson, RawDocumentBuf, doc};
 
     use super::*;
 

@@ -85,11 +85,10 @@ fn flatten(entry: DocumentPart, parts: &mut Vec<SkeletonPart>) {
 
 fn flatten_field(key: Box<str>, value: Template, parts: &mut Vec<SkeletonPart>) {
     match value {
-        Template::Constant(value) => {
-            if know(parts, |writer| writer.value(&key, &value)).is_err() {
-                parts.push(SkeletonPart::Entry(DocumentPart::Field(Key::Fixed(key), Template::Constant(value))));
-            }
-        }
+        Template::Constant(value) => match Writer::document(|writer| writer.value(&key, &value)) {
+            Ok(document) => know(parts, &document.as_bytes()[4..document.as_bytes().len() - 1]),
+            Err(_) => parts.push(SkeletonPart::Entry(DocumentPart::Field(Key::Fixed(key), Template::Constant(value)))),
+        },
         Template::Slot(path) => parts.push(SkeletonPart::Slot(key, path)),
         Template::Document(entries) => {
             open(parts, ElementType::EmbeddedDocument, &key);
@@ -111,28 +110,16 @@ fn flatten_field(key: Box<str>, value: Template, parts: &mut Vec<SkeletonPart>) 
 }
 
 fn open(parts: &mut Vec<SkeletonPart>, kind: ElementType, key: &str) {
-    // A header has no value that could fail.
-    let _ = know(parts, |writer| {
-        writer.header(kind, key);
-        Ok(())
-    });
+    know(parts, &[&[kind as u8][..], key.as_bytes(), &[0]].concat());
     parts.push(SkeletonPart::Open);
 }
 
 /// Adds bytes to the last run, or begins one.
-fn know(
-    parts: &mut Vec<SkeletonPart>,
-    write: impl FnOnce(&mut Writer) -> Result<(), EvalError>,
-) -> Result<(), EvalError> {
-    let (mut writer, _) = Writer::new();
-    let before = writer.bytes().len();
-    write(&mut writer)?;
-    let known = &writer.bytes()[before..];
+fn know(parts: &mut Vec<SkeletonPart>, known: &[u8]) {
     match parts.last_mut() {
         Some(SkeletonPart::Known(run)) => run.extend_from_slice(known),
         _ => parts.push(SkeletonPart::Known(known.to_vec())),
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -39,11 +39,6 @@ impl Writer {
         self.bytes.len()
     }
 
-    /// What is written so far.
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
     /// Starts a document or array whose header is written.
     pub(super) fn open(&mut self) -> Open {
         let at = self.bytes.len();
@@ -52,7 +47,8 @@ impl Writer {
     }
 
     /// The type and the key of an element.
-    pub(super) fn header(&mut self, kind: ElementType, key: &str) {
+    #[inline]
+    fn header(&mut self, kind: ElementType, key: &str) {
         debug_assert!(!key.contains('\0'));
         self.bytes.push(kind as u8);
         self.bytes.extend_from_slice(key.as_bytes());
@@ -94,17 +90,10 @@ impl Writer {
         self.bytes.extend_from_slice(elements);
     }
 
-    fn string(&mut self, text: &str) {
-        self.bytes.extend_from_slice(&(text.len() as u32 + 1).to_le_bytes());
-        self.bytes.extend_from_slice(text.as_bytes());
-        self.bytes.push(0);
-    }
-
     /// An element that is encoded already, but for its key.
-    pub fn element(&mut self, key: &str, kind: u8, value: &[u8]) {
-        self.bytes.push(kind);
-        self.bytes.extend_from_slice(key.as_bytes());
-        self.bytes.push(0);
+    #[inline]
+    pub fn element(&mut self, key: &str, kind: ElementType, value: &[u8]) {
+        self.header(kind, key);
         self.bytes.extend_from_slice(value);
     }
 
@@ -115,8 +104,9 @@ impl Writer {
 
     /// A string element.
     pub fn text(&mut self, key: &str, text: &str) {
-        self.header(ElementType::String, key);
-        self.string(text);
+        self.element(key, ElementType::String, &(text.len() as u32 + 1).to_le_bytes());
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes.push(0);
     }
 
     /// Writes any value; a reference as its `_id`, a whole record as its document, an outcome as null.
@@ -130,39 +120,20 @@ impl Writer {
         }
         match value {
             Value::Null | Value::Outcome(_) => self.null(key),
-            Value::Bool(b) => {
-                self.header(ElementType::Boolean, key);
-                self.bytes.push(u8::from(*b));
-            }
+            Value::Bool(b) => self.element(key, ElementType::Boolean, &[u8::from(*b)]),
             Value::Int(i) => self.int(key, *i),
-            Value::Double(d) => {
-                self.header(ElementType::Double, key);
-                self.bytes.extend_from_slice(&d.to_le_bytes());
-            }
+            Value::Double(d) => self.element(key, ElementType::Double, &d.to_le_bytes()),
             Value::Text(text) => self.text(key, text),
-            Value::ObjectId(id) => {
-                self.header(ElementType::ObjectId, key);
-                self.bytes.extend_from_slice(&id.bytes());
-            }
-            Value::Date(millis) => {
-                self.header(ElementType::DateTime, key);
-                self.bytes.extend_from_slice(&millis.to_le_bytes());
-            }
+            Value::ObjectId(id) => self.element(key, ElementType::ObjectId, &id.bytes()),
+            Value::Date(millis) => self.element(key, ElementType::DateTime, &millis.to_le_bytes()),
             Value::Binary(subtype, bytes) => {
-                self.header(ElementType::Binary, key);
-                self.bytes.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+                self.element(key, ElementType::Binary, &(bytes.len() as u32).to_le_bytes());
                 self.bytes.push(*subtype);
                 self.bytes.extend_from_slice(bytes);
             }
             Value::Other(bson) => self.other(key, bson),
-            Value::Document(raw) => {
-                self.header(ElementType::EmbeddedDocument, key);
-                self.bytes.extend_from_slice(raw.bytes());
-            }
-            Value::Array(raw) => {
-                self.header(ElementType::Array, key);
-                self.bytes.extend_from_slice(raw.bytes());
-            }
+            Value::Document(raw) => self.element(key, ElementType::EmbeddedDocument, raw.bytes()),
+            Value::Array(raw) => self.element(key, ElementType::Array, raw.bytes()),
             Value::List(items) => {
                 let open = self.begin_array(key);
                 for (position, item) in items.iter().enumerate() {
@@ -172,9 +143,7 @@ impl Writer {
             }
             Value::Map(entries) => {
                 let open = self.begin_document(key);
-                for (name, item) in entries.iter() {
-                    self.value(name, item)?;
-                }
+                entries.iter().try_for_each(|(name, item)| self.value(name, item))?;
                 self.end(open);
             }
             Value::Record(record) if record.is_whole() => {
@@ -190,14 +159,8 @@ impl Writer {
     /// Writes an int, as an int32 where it fits.
     pub fn int(&mut self, key: &str, int: i64) {
         match i32::try_from(int) {
-            Ok(small) => {
-                self.header(ElementType::Int32, key);
-                self.bytes.extend_from_slice(&small.to_le_bytes());
-            }
-            Err(_) => {
-                self.header(ElementType::Int64, key);
-                self.bytes.extend_from_slice(&int.to_le_bytes());
-            }
+            Ok(small) => self.element(key, ElementType::Int32, &small.to_le_bytes()),
+            Err(_) => self.element(key, ElementType::Int64, &int.to_le_bytes()),
         }
     }
 
