@@ -1,6 +1,5 @@
 //! CEL text to an [`Expression`]: every name becomes a slot, a constant, a function or a generator, or a diagnostic.
 
-use std::cmp::Ordering::{Equal, Greater, Less};
 use std::sync::Arc;
 
 use cel::Env;
@@ -9,7 +8,7 @@ use cel::parser::Expression as Parsed;
 
 use crate::plan::expression::{Each, EachKind};
 use crate::plan::generator::GENERATORS;
-use crate::plan::operator::Operator;
+use crate::plan::operator::OPERATORS;
 use crate::plan::{Expression, Value, function};
 use crate::scenario::{Diagnostic, Node, Scalar, Span, Spanned, Tree, nearest};
 
@@ -20,28 +19,6 @@ use super::syntax::{syntax_error, syntax_help};
 
 const LOOPS: &[(&str, EachKind)] =
     &[("map", EachKind::Map), ("filter", EachKind::Filter), ("all", EachKind::All), ("exists", EachKind::Exists)];
-
-/// Makes an expression of two operands.
-type Binary = fn(Box<Expression>, Box<Expression>) -> Expression;
-
-/// The operators with two operands.
-const BINARY: &[(&str, Binary)] = &[
-    (operators::LOGICAL_AND, Expression::And),
-    (operators::LOGICAL_OR, Expression::Or),
-    (operators::INDEX, Expression::Index),
-    (operators::IN, Expression::In),
-    (operators::EQUALS, |a, b| Expression::Equal(true, a, b)),
-    (operators::NOT_EQUALS, |a, b| Expression::Equal(false, a, b)),
-    (operators::ADD, |a, b| Expression::Arithmetic(Operator::Add, a, b)),
-    (operators::SUBSTRACT, |a, b| Expression::Arithmetic(Operator::Subtract, a, b)),
-    (operators::MULTIPLY, |a, b| Expression::Arithmetic(Operator::Multiply, a, b)),
-    (operators::DIVIDE, |a, b| Expression::Arithmetic(Operator::Divide, a, b)),
-    (operators::MODULO, |a, b| Expression::Arithmetic(Operator::Remainder, a, b)),
-    (operators::LESS, |a, b| Expression::Compare(&[Less], a, b)),
-    (operators::LESS_EQUALS, |a, b| Expression::Compare(&[Less, Equal], a, b)),
-    (operators::GREATER, |a, b| Expression::Compare(&[Greater], a, b)),
-    (operators::GREATER_EQUALS, |a, b| Expression::Compare(&[Greater, Equal], a, b)),
-];
 
 /// Turns a node of the scenario into an expression: text is CEL, a list or mapping is one of expressions.
 ///
@@ -103,7 +80,7 @@ pub fn resolve_text(text: &str, span: Span, scope: &mut Scope) -> Option<Express
 pub fn entity_of(expression: &Expression, scope: &Scope) -> Option<usize> {
     match expression {
         Expression::Field(operand, name) => scope.names.member(entity_of(operand, scope)?, name)?,
-        Expression::Index(operand, _) => entity_of(operand, scope),
+        Expression::Binary(operator, operands) if operator.name == operators::INDEX => entity_of(&operands[0], scope),
         Expression::Slot(slot) => scope.in_slot(*slot)?.entity,
         Expression::Conditional(parts) => {
             entity_of(&parts[1], scope).filter(|entity| Some(*entity) == entity_of(&parts[2], scope))
@@ -206,7 +183,7 @@ impl Resolver<'_, '_> {
     fn check_reply(&mut self, operand: &Expression, name: &str, parsed: &Parsed) -> Option<()> {
         if let Expression::Generate(generator) = operand
             && let Some(calls) = generator.earlier_calls()
-            && !calls.has(name)
+            && !calls.names().contains(&name)
         {
             let message = format!("unknown argument `{name}` of operation `{}`", calls.name);
             return self.problem(self.span_of_word(parsed, name), message, nearest(name, &calls.names()));
@@ -243,15 +220,13 @@ impl Resolver<'_, '_> {
         match (name, call.args.as_slice()) {
             (operators::LOGICAL_NOT, [x]) => return self.boxed(x).map(Expression::Not),
             (operators::NEGATE, [x]) => return self.boxed(x).map(Expression::Negate),
-            (operators::CONDITIONAL, parts) => {
-                let parts = all::<_, Vec<_>>(parts.iter().map(|part| self.expression(part)))?;
-                return Some(Expression::Conditional(Box::new(parts.try_into().ok()?)));
-            }
+            (operators::CONDITIONAL, parts) => return self.operands(parts).map(Expression::Conditional),
+            (operators::LOGICAL_AND, parts) => return self.operands(parts).map(Expression::And),
+            (operators::LOGICAL_OR, parts) => return self.operands(parts).map(Expression::Or),
             _ => {}
         }
-        if let (Some((_, binary)), [a, b]) = (BINARY.iter().find(|(word, _)| *word == name), call.args.as_slice()) {
-            let (a, b) = (self.boxed(a), self.boxed(b));
-            return a.zip(b).map(|(a, b)| binary(a, b));
+        if let Some(operator) = OPERATORS.iter().find(|operator| operator.name == name) {
+            return self.operands(&call.args).map(|operands| Expression::Binary(operator, operands));
         }
         if let (Some(list), Some((_, kind))) = (&call.target, LOOPS.iter().find(|(word, _)| *word == name)) {
             if let [element, body] = call.args.as_slice() {
@@ -267,6 +242,11 @@ impl Resolver<'_, '_> {
             return self.generator(name, &call.args, parsed);
         }
         self.function(call, parsed)
+    }
+
+    fn operands<const N: usize>(&mut self, parts: &[Parsed]) -> Option<Box<[Expression; N]>> {
+        let operands: Vec<Expression> = all(parts.iter().map(|part| self.expression(part)))?;
+        operands.try_into().ok()
     }
 
     fn each(&mut self, kind: EachKind, list: &Parsed, element: &Parsed, body: &Parsed) -> Option<Expression> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::function::Function;
 use super::generator::GeneratorCall;
-use super::operator::{Operator, mismatch};
+use super::operator::Operator;
 use super::{EvalError, Frame, Value, budget};
 
 /// A resolved expression.
@@ -20,24 +20,16 @@ pub enum Expression {
     Slot(usize),
     /// `operand.name`
     Field(Box<Expression>, Arc<str>),
-    /// `operand[index]`
-    Index(Box<Expression>, Box<Expression>),
     /// `!x`
     Not(Box<Expression>),
     /// `-x`
     Negate(Box<Expression>),
-    /// Arithmetic.
-    Arithmetic(Operator, Box<Expression>, Box<Expression>),
-    /// `==` (true) or `!=` (false).
-    Equal(bool, Box<Expression>, Box<Expression>),
-    /// `<`, `<=`, `>`, `>=`: the orderings that make it true.
-    Compare(&'static [std::cmp::Ordering], Box<Expression>, Box<Expression>),
-    /// `a in b`
-    In(Box<Expression>, Box<Expression>),
+    /// `a + b`, `a < b`, `a[b]`...
+    Binary(&'static Operator, Box<[Expression; 2]>),
     /// `a && b`
-    And(Box<Expression>, Box<Expression>),
+    And(Box<[Expression; 2]>),
     /// `a || b`
-    Or(Box<Expression>, Box<Expression>),
+    Or(Box<[Expression; 2]>),
     /// `a ? b : c`
     Conditional(Box<[Expression; 3]>),
     /// `[a, b]`
@@ -97,30 +89,16 @@ impl Expression {
                 Expression::Slot(slot) => frame.slot(*slot).field(name)?,
                 other => other.evaluate(frame)?.field(name)?,
             },
-            Expression::Index(operand, index) => {
-                let (operand, index) = (operand.evaluate(frame)?, index.evaluate(frame)?);
-                element(&operand, &index)?
-            }
-            Expression::Not(x) => Value::Bool(!truth(&x.evaluate(frame)?)?),
+            Expression::Not(x) => Value::Bool(!x.holds(frame)?),
             Expression::Negate(x) => negate(&x.evaluate(frame)?)?,
-            Expression::Arithmetic(operator, a, b) => {
-                let (a, b) = (a.evaluate(frame)?, b.evaluate(frame)?);
+            Expression::Binary(operator, operands) => {
+                let (a, b) = (operands[0].evaluate(frame)?, operands[1].evaluate(frame)?);
                 operator.apply(&a, &b)?
             }
-            Expression::Equal(expected, a, b) => {
-                let (a, b) = (a.evaluate(frame)?, b.evaluate(frame)?);
-                Value::Bool(a.equals(&b)? == *expected)
-            }
-            Expression::Compare(orders, a, b) => {
-                let (a, b) = (a.evaluate(frame)?, b.evaluate(frame)?);
-                let order = a.compare(&b)?.ok_or_else(|| uncomparable(&a, &b))?;
-                Value::Bool(orders.contains(&order))
-            }
-            Expression::In(item, list) => contains(&item.evaluate(frame)?, &list.evaluate(frame)?)?,
-            Expression::And(a, b) => Value::Bool(truth(&a.evaluate(frame)?)? && truth(&b.evaluate(frame)?)?),
-            Expression::Or(a, b) => Value::Bool(truth(&a.evaluate(frame)?)? || truth(&b.evaluate(frame)?)?),
+            Expression::And(parts) => Value::Bool(parts[0].holds(frame)? && parts[1].holds(frame)?),
+            Expression::Or(parts) => Value::Bool(parts[0].holds(frame)? || parts[1].holds(frame)?),
             Expression::Conditional(parts) => {
-                let branch = if truth(&parts[0].evaluate(frame)?)? { &parts[1] } else { &parts[2] };
+                let branch = if parts[0].holds(frame)? { &parts[1] } else { &parts[2] };
                 branch.evaluate(frame)?
             }
             Expression::List(items) => {
@@ -133,42 +111,30 @@ impl Expression {
         })
     }
 
+    fn holds(&self, frame: &mut Frame) -> Result<bool, EvalError> {
+        truth(&self.evaluate(frame)?)
+    }
+
     /// Whether it makes a record of an entity.
     pub fn makes(&self, entity: usize) -> bool {
-        self.any(&|part| match part {
-            Expression::Generate(call) => call.generator.name == "new" && call.entity() == Some(entity),
-            _ => false,
-        })
+        let is_new = |call: &GeneratorCall| call.generator.name == "new" && call.entity() == Some(entity);
+        self.any(&|part| matches!(part, Expression::Generate(call) if is_new(call)))
     }
 
     /// Whether `test` holds for this expression or a part of it.
     pub fn any(&self, test: &dyn Fn(&Expression) -> bool) -> bool {
-        let inside = |parts: &[&Expression]| parts.iter().any(|part| part.any(test));
+        let inside = |parts: &[Expression]| parts.iter().any(|part| part.any(test));
         test(self)
             || match self {
                 Expression::Constant(_) | Expression::Slot(_) => false,
-                Expression::Field(a, _) | Expression::Not(a) | Expression::Negate(a) => inside(&[a]),
-                Expression::Index(a, b)
-                | Expression::Arithmetic(_, a, b)
-                | Expression::Equal(_, a, b)
-                | Expression::Compare(_, a, b)
-                | Expression::In(a, b)
-                | Expression::And(a, b)
-                | Expression::Or(a, b) => inside(&[a, b]),
-                Expression::Conditional(parts) => parts.iter().any(|part| part.any(test)),
-                Expression::List(items) | Expression::Call(_, items) => items.iter().any(|item| item.any(test)),
+                Expression::Field(part, _) | Expression::Not(part) | Expression::Negate(part) => part.any(test),
+                Expression::Binary(_, parts) | Expression::And(parts) | Expression::Or(parts) => inside(&**parts),
+                Expression::Conditional(parts) => inside(&**parts),
+                Expression::List(parts) | Expression::Call(_, parts) => inside(parts),
                 Expression::Map(entries) => entries.iter().any(|(key, value)| key.any(test) || value.any(test)),
                 Expression::Generate(call) => call.parts().any(|part| part.any(test)),
-                Expression::Each(each) => inside(&[&each.list, &each.body]),
+                Expression::Each(each) => each.list.any(test) || each.body.any(test),
             }
-    }
-
-    /// The value when it needs neither variables nor the seed.
-    pub fn constant(&self) -> Option<&Value> {
-        match self {
-            Expression::Constant(value) => Some(value),
-            _ => None,
-        }
     }
 }
 
@@ -238,33 +204,6 @@ fn negate(value: &Value) -> Result<Value, EvalError> {
         Value::Double(d) => Ok(Value::Double(-d)),
         other => Err(EvalError::new(format!("`-` does not apply to {}", other.kind()))),
     }
-}
-
-fn element(operand: &Value, index: &Value) -> Result<Value, EvalError> {
-    match (operand, index) {
-        (_, Value::Int(position)) => Ok(operand.at(*position).unwrap_or(Value::Null)),
-        (_, Value::Text(name)) => operand.field(name),
-        _ => Err(EvalError::new(format!("cannot index {} by {}", operand.kind(), index.kind()))),
-    }
-}
-
-fn contains(item: &Value, list: &Value) -> Result<Value, EvalError> {
-    if let Value::Map(entries) = list {
-        let found = matches!(item, Value::Text(key) if entries.iter().any(|(name, _)| name == key));
-        return Ok(Value::Bool(found));
-    }
-    let items = list.items().ok_or_else(|| mismatch("in", item, list))?;
-    budget::take_steps(list.weight())?;
-    for other in items {
-        if other.equals(item)? {
-            return Ok(Value::Bool(true));
-        }
-    }
-    Ok(Value::Bool(false))
-}
-
-fn uncomparable(a: &Value, b: &Value) -> EvalError {
-    EvalError::new(format!("cannot compare {} with {}", a.kind(), b.kind()))
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub const FUNCTIONS: &[Function] = &[
     Function { name: "range", arity: (2, 2), body: range },
     Function { name: "rejected", arity: (1, 1), body: rejected },
     Function { name: "reorder", arity: (3, 3), body: reorder },
-    Function { name: "reverse", arity: (1, 1), body: reverse },
+    Function { name: "reverse", arity: (1, 1), body: |a| Ok(Value::list(items(&a[0])?.into_iter().rev().collect())) },
     Function { name: "same", arity: (0, 0), body: |_| Ok(Value::Outcome(Outcome::Same)) },
     Function { name: "sha256", arity: (1, 1), body: sha256 },
     Function { name: "size", arity: (1, 1), body: size },
@@ -125,12 +125,6 @@ fn flatten(arguments: &[Value]) -> Result<Value, String> {
         flat.extend(items(&inner)?);
     }
     Ok(Value::list(flat))
-}
-
-fn reverse(arguments: &[Value]) -> Result<Value, String> {
-    let mut list = items(&arguments[0])?;
-    list.reverse();
-    Ok(Value::list(list))
 }
 
 /// From `start` up to, not including, `end`; negative positions count from the end; outside is cut off.
@@ -212,24 +206,15 @@ fn reorder(arguments: &[Value]) -> Result<Value, String> {
     let row_keys = rows.iter().map(|row| row.field(name)).collect::<Result<Vec<_>, _>>()?;
     let mut ordered = Vec::new();
     for key in items(&arguments[2])? {
-        ordered.extend(position(&row_keys, &key)?.map(|position| rows[position].clone()));
+        ordered.extend(key.position(&row_keys)?.map(|position| rows[position].clone()));
     }
     Ok(Value::list(ordered))
 }
 
 /// The position of an element, or -1.
 fn index_of(arguments: &[Value]) -> Result<Value, String> {
-    let position = position(&items(&arguments[0])?, &arguments[1])?;
+    let position = arguments[1].position(arguments[0].elements()?)?;
     Ok(Value::Int(position.map_or(-1, |position| position as i64)))
-}
-
-fn position(items: &[Value], expected: &Value) -> Result<Option<usize>, String> {
-    for (position, item) in items.iter().enumerate() {
-        if item.equals(expected)? {
-            return Ok(Some(position));
-        }
-    }
-    Ok(None)
 }
 
 fn object(arguments: &[Value]) -> Result<Value, String> {
@@ -317,13 +302,12 @@ fn string(arguments: &[Value]) -> Result<Value, String> {
         Value::Double(d) => d.to_string().into(),
         Value::Bool(b) => b.to_string().into(),
         Value::ObjectId(id) => id.to_hex().into(),
-        Value::Date(millis) => rfc3339(millis)?.into(),
+        Value::Date(millis) => {
+            let date = bson::DateTime::from_millis(millis).try_to_rfc3339_string();
+            date.map_err(|error| error.to_string())?.into()
+        }
         other => return Err(format!("does not apply to {}", other.kind())),
     }))
-}
-
-fn rfc3339(millis: i64) -> Result<String, String> {
-    bson::DateTime::from_millis(millis).try_to_rfc3339_string().map_err(|error| error.to_string())
 }
 
 fn int(arguments: &[Value]) -> Result<Value, String> {

@@ -1,81 +1,93 @@
-//! Arithmetic.
+//! Operators of two operands, both of which are evaluated.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::{Add, Div, Mul, Rem, Sub};
 
 use super::{EvalError, Value, budget};
 
-/// The arithmetic operators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operator {
-    /// `+`, also of strings and lists.
-    Add,
-    /// `-`
-    Subtract,
-    /// `*`
-    Multiply,
-    /// `/`; of ints it truncates.
-    Divide,
-    /// `%`
-    Remainder,
+/// An operator of two operands.
+pub struct Operator {
+    /// What CEL's parser calls it.
+    pub name: &'static str,
+    /// `None` for operands of kinds that it does not take.
+    body: fn(&Value, &Value) -> Result<Option<Value>, EvalError>,
 }
+
+impl fmt::Debug for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// All operators. `+` also joins strings and lists; `/` of ints truncates.
+pub const OPERATORS: &[Operator] = &[
+    Operator { name: "_+_", body: add },
+    Operator { name: "_-_", body: subtract },
+    Operator { name: "_*_", body: |a, b| numbers(a, b, i64::checked_mul, f64::mul) },
+    Operator { name: "_/_", body: |a, b| numbers(a, b, i64::checked_div, f64::div) },
+    Operator { name: "_%_", body: |a, b| numbers(a, b, i64::checked_rem, f64::rem) },
+    Operator { name: "_==_", body: |a, b| Ok(Some(Value::Bool(a.equals(b)?))) },
+    Operator { name: "_!=_", body: |a, b| Ok(Some(Value::Bool(!a.equals(b)?))) },
+    Operator { name: "_<_", body: |a, b| compare(a, b, Ordering::is_lt) },
+    Operator { name: "_<=_", body: |a, b| compare(a, b, Ordering::is_le) },
+    Operator { name: "_>_", body: |a, b| compare(a, b, Ordering::is_gt) },
+    Operator { name: "_>=_", body: |a, b| compare(a, b, Ordering::is_ge) },
+    Operator { name: "@in", body: is_in },
+    Operator { name: "_[_]", body: element },
+];
 
 impl Operator {
     /// The operator on two values.
     ///
     /// # Errors
     /// When the kinds do not go together, on overflow, and on division by zero.
-    pub fn apply(self, a: &Value, b: &Value) -> Result<Value, EvalError> {
-        match (self, a, b) {
-            (_, Value::Int(a), Value::Int(b)) => self.ints(*a, *b),
-            (_, Value::Double(a), Value::Double(b)) => Ok(Value::Double(self.doubles(*a, *b))),
-            (Operator::Add, Value::Text(a), Value::Text(b)) => {
-                budget::take_bytes((a.len() + b.len()) as u64)?;
-                Ok(Value::Text([&**a, &**b].concat().into()))
-            }
-            (Operator::Add, Value::Date(a), Value::Int(b)) => instant(a.checked_add(*b)).map(Value::Date),
-            (Operator::Subtract, Value::Date(a), Value::Date(b)) => instant(a.checked_sub(*b)).map(Value::Int),
-            (Operator::Subtract, Value::Date(a), Value::Int(b)) => instant(a.checked_sub(*b)).map(Value::Date),
-            (Operator::Add, _, _) => match (a.items(), b.items()) {
-                (Some(first), Some(second)) => {
-                    budget::take_list(a.len().unwrap_or(0) + b.len().unwrap_or(0))?;
-                    Ok(Value::list(first.chain(second).collect()))
-                }
-                _ => Err(mismatch("+", a, b)),
-            },
-            _ => Err(mismatch(self.sign(), a, b)),
+    pub fn apply(&self, a: &Value, b: &Value) -> Result<Value, EvalError> {
+        (self.body)(a, b)?.ok_or_else(|| {
+            let sign = self.name.trim_matches(['_', '@']);
+            EvalError::new(format!("`{sign}` does not apply to {} and {}", a.kind(), b.kind()))
+        })
+    }
+}
+
+fn numbers(
+    a: &Value,
+    b: &Value,
+    ints: impl Fn(i64, i64) -> Option<i64>,
+    doubles: impl Fn(f64, f64) -> f64,
+) -> Result<Option<Value>, EvalError> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => match ints(*a, *b) {
+            Some(result) => Ok(Some(Value::Int(result))),
+            // Only division fails for a zero.
+            None => Err(EvalError::new(if *b == 0 { "division by zero" } else { "int overflow" })),
+        },
+        (Value::Double(a), Value::Double(b)) => Ok(Some(Value::Double(doubles(*a, *b)))),
+        _ => Ok(None),
+    }
+}
+
+fn add(a: &Value, b: &Value) -> Result<Option<Value>, EvalError> {
+    match (a, b) {
+        (Value::Int(_) | Value::Double(_), _) => numbers(a, b, i64::checked_add, f64::add),
+        (Value::Text(a), Value::Text(b)) => {
+            budget::take_bytes((a.len() + b.len()) as u64)?;
+            Ok(Some(Value::Text([&**a, &**b].concat().into())))
+        }
+        (Value::Date(a), Value::Int(b)) => instant(a.checked_add(*b)).map(Value::Date).map(Some),
+        _ => {
+            let (Some(first), Some(second)) = (a.items(), b.items()) else { return Ok(None) };
+            budget::take_list(a.len().unwrap_or(0) + b.len().unwrap_or(0))?;
+            Ok(Some(Value::list(first.chain(second).collect())))
         }
     }
+}
 
-    fn ints(self, a: i64, b: i64) -> Result<Value, EvalError> {
-        if b == 0 && matches!(self, Operator::Divide | Operator::Remainder) {
-            return Err(EvalError::new("division by zero"));
-        }
-        let result = match self {
-            Operator::Add => a.checked_add(b),
-            Operator::Subtract => a.checked_sub(b),
-            Operator::Multiply => a.checked_mul(b),
-            Operator::Divide => a.checked_div(b),
-            Operator::Remainder => a.checked_rem(b),
-        };
-        result.map(Value::Int).ok_or_else(|| EvalError::new("int overflow"))
-    }
-
-    fn doubles(self, a: f64, b: f64) -> f64 {
-        match self {
-            Operator::Add => a + b,
-            Operator::Subtract => a - b,
-            Operator::Multiply => a * b,
-            Operator::Divide => a / b,
-            Operator::Remainder => a % b,
-        }
-    }
-
-    fn sign(self) -> &'static str {
-        match self {
-            Operator::Add => "+",
-            Operator::Subtract => "-",
-            Operator::Multiply => "*",
-            Operator::Divide => "/",
-            Operator::Remainder => "%",
-        }
+fn subtract(a: &Value, b: &Value) -> Result<Option<Value>, EvalError> {
+    match (a, b) {
+        (Value::Date(a), Value::Date(b)) => instant(a.checked_sub(*b)).map(Value::Int).map(Some),
+        (Value::Date(a), Value::Int(b)) => instant(a.checked_sub(*b)).map(Value::Date).map(Some),
+        _ => numbers(a, b, i64::checked_sub, f64::sub),
     }
 }
 
@@ -83,7 +95,27 @@ fn instant(result: Option<i64>) -> Result<i64, EvalError> {
     result.ok_or_else(|| EvalError::new("date overflow"))
 }
 
-/// The error of an operator that does not take two values.
-pub(super) fn mismatch(operator: &str, a: &Value, b: &Value) -> EvalError {
-    EvalError::new(format!("`{operator}` does not apply to {} and {}", a.kind(), b.kind()))
+fn compare(a: &Value, b: &Value, test: fn(Ordering) -> bool) -> Result<Option<Value>, EvalError> {
+    match a.compare(b)? {
+        Some(order) => Ok(Some(Value::Bool(test(order)))),
+        None => Err(EvalError::new(format!("cannot compare {} with {}", a.kind(), b.kind()))),
+    }
+}
+
+fn is_in(item: &Value, list: &Value) -> Result<Option<Value>, EvalError> {
+    if let Value::Map(entries) = list {
+        let found = matches!(item, Value::Text(key) if entries.iter().any(|(name, _)| name == key));
+        return Ok(Some(Value::Bool(found)));
+    }
+    let Some(items) = list.items() else { return Ok(None) };
+    budget::take_steps(list.weight())?;
+    Ok(Some(Value::Bool(item.position(items)?.is_some())))
+}
+
+fn element(operand: &Value, index: &Value) -> Result<Option<Value>, EvalError> {
+    match index {
+        Value::Int(position) => Ok(Some(operand.at(*position).unwrap_or(Value::Null))),
+        Value::Text(name) => operand.field(name).map(Some),
+        _ => Err(EvalError::new(format!("cannot index {} by {}", operand.kind(), index.kind()))),
+    }
 }

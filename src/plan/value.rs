@@ -1,5 +1,6 @@
 //! Values of scenario variables: scalars, raw BSON kept as the server sent it, and logical records.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
@@ -275,20 +276,25 @@ impl Value {
 
     /// Returns the kind of value, for messages.
     pub fn kind(&self) -> &'static str {
+        self.rank_and_kind().1
+    }
+
+    /// Returns the place of the value's kind in MongoDB's order of kinds, and its name.
+    fn rank_and_kind(&self) -> (u8, &'static str) {
         match self {
-            Value::Null => "null",
-            Value::Bool(_) => "a bool",
-            Value::Int(_) => "an int",
-            Value::Double(_) => "a double",
-            Value::Text(_) => "a string",
-            Value::ObjectId(_) => "an ObjectId",
-            Value::Date(_) => "a date",
-            Value::Binary(..) => "binary data",
-            Value::Other(_) => "a BSON scalar",
-            Value::Document(_) | Value::Map(_) => "a document",
-            Value::Array(_) | Value::List(_) => "a list",
-            Value::Record(_) => "a record",
-            Value::Outcome(_) => "an outcome",
+            Value::Null => (0, "null"),
+            Value::Int(_) => (1, "an int"),
+            Value::Double(_) => (1, "a double"),
+            Value::Text(_) => (2, "a string"),
+            Value::Document(_) | Value::Map(_) => (3, "a document"),
+            Value::Record(_) => (3, "a record"),
+            Value::Array(_) | Value::List(_) => (4, "a list"),
+            Value::Binary(..) => (5, "binary data"),
+            Value::ObjectId(_) => (6, "an ObjectId"),
+            Value::Bool(_) => (7, "a bool"),
+            Value::Date(_) => (8, "a date"),
+            Value::Other(_) => (9, "a BSON scalar"),
+            Value::Outcome(_) => (10, "an outcome"),
         }
     }
 
@@ -351,8 +357,8 @@ impl Value {
             (Value::Other(a), Value::Other(b)) => Ok(a == b),
             (Value::Outcome(a), Value::Outcome(b)) => Ok(a == b),
             (a @ (Value::List(_) | Value::Array(_)), b @ (Value::List(_) | Value::Array(_))) => {
-                let mut pairs = a.items().into_iter().flatten().zip(b.items().into_iter().flatten());
-                Ok(a.len() == b.len() && all(&mut pairs, |(a, b)| a.equals(&b))?)
+                let pairs = a.items().into_iter().flatten().zip(b.items().into_iter().flatten());
+                Ok(a.len() == b.len() && all(pairs.map(|(a, b)| a.equals(&b)))?)
             }
             (a @ (Value::Map(_) | Value::Document(_)), b @ (Value::Map(_) | Value::Document(_))) => {
                 // Each key is searched for.
@@ -361,36 +367,27 @@ impl Value {
                     Some(other) => value.equals(&other),
                     None => Ok(false),
                 };
-                Ok(a.len() == b.len() && all(&mut a.entries().into_iter(), has)?)
+                Ok(a.len() == b.len() && all(a.entries().into_iter().map(has))?)
             }
             (a, b) => Ok(a.order(&b) == Some(Ordering::Equal)),
         }
     }
 
+    /// Returns the position of the first of these values that equals this one.
+    pub(super) fn position(&self, values: impl IntoIterator<Item: Borrow<Value>>) -> Result<Option<usize>, EvalError> {
+        for (position, value) in values.into_iter().enumerate() {
+            if value.borrow().equals(self)? {
+                return Ok(Some(position));
+            }
+        }
+        Ok(None)
+    }
+
     /// Orders any two values that are not records: by kind as MongoDB has it, null first, then by value.
     pub fn sort_order(&self, other: &Value) -> Ordering {
-        let by_value = || self.order(other).unwrap_or_else(|| self.is_nan().cmp(&other.is_nan()).reverse());
-        self.rank().cmp(&other.rank()).then_with(by_value)
-    }
-
-    fn rank(&self) -> u8 {
-        match self {
-            Value::Null => 0,
-            Value::Int(_) | Value::Double(_) => 1,
-            Value::Text(_) => 2,
-            Value::Document(_) | Value::Map(_) | Value::Record(_) => 3,
-            Value::Array(_) | Value::List(_) => 4,
-            Value::Binary(..) => 5,
-            Value::ObjectId(_) => 6,
-            Value::Bool(_) => 7,
-            Value::Date(_) => 8,
-            Value::Other(_) => 9,
-            Value::Outcome(_) => 10,
-        }
-    }
-
-    fn is_nan(&self) -> bool {
-        matches!(self, Value::Double(d) if d.is_nan())
+        let is_nan = |value: &Value| matches!(value, Value::Double(d) if d.is_nan());
+        let by_value = || self.order(other).unwrap_or_else(|| is_nan(other).cmp(&is_nan(self)));
+        self.rank_and_kind().0.cmp(&other.rank_and_kind().0).then_with(by_value)
     }
 }
 
@@ -410,14 +407,9 @@ fn against_double(int: i64, double: f64) -> Option<Ordering> {
     })
 }
 
-/// Whether a test passes for all items, up to the first for which it does not.
-fn all<T>(items: &mut dyn Iterator<Item = T>, test: impl Fn(T) -> Result<bool, EvalError>) -> Result<bool, EvalError> {
-    for item in items {
-        if !test(item)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+/// Whether all tests pass; the first that does not ends them.
+fn all(mut tests: impl Iterator<Item = Result<bool, EvalError>>) -> Result<bool, EvalError> {
+    tests.find(|test| *test != Ok(true)).unwrap_or(Ok(true))
 }
 
 /// As [`Value::equals`]; a record that cannot be drawn equals nothing.
