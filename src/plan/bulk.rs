@@ -30,8 +30,8 @@ pub(crate) enum Request {
     Each { slot: usize, list: Expression, item: Box<Request> },
 }
 
-/// The server command that a request becomes part of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The server command that a request becomes part of, in the order in which an unordered bulk write sends them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestKind {
     /// `insert`
     Insert,
@@ -42,9 +42,6 @@ pub enum RequestKind {
 }
 
 impl RequestKind {
-    /// All of them, in the order in which an unordered bulk write sends them.
-    pub const ALL: [RequestKind; 3] = [RequestKind::Insert, RequestKind::Update, RequestKind::Delete];
-
     fn name(self) -> &'static str {
         match self {
             RequestKind::Insert => "insert",
@@ -85,9 +82,7 @@ impl Bulk {
 
     /// Whether it is more than one command, as far as is known.
     pub(crate) fn is_several(&self) -> bool {
-        let mut kinds = self.requests.iter().map(Request::kind);
-        let first = kinds.next();
-        kinds.any(|kind| Some(kind) != first)
+        self.requests.windows(2).any(|pair| pair[0].kind() != pair[1].kind())
     }
 }
 

@@ -97,11 +97,6 @@ impl EarlierCalls {
         EarlierCalls { name, operation: position, arguments, mix: Arc::clone(mix) }
     }
 
-    /// Whether the operation has an argument of this name.
-    pub fn has(&self, argument: &str) -> bool {
-        self.arguments.iter().any(|known| *known.name == *argument)
-    }
-
     /// The names of the operation's arguments.
     pub fn names(&self) -> Vec<&str> {
         self.arguments.iter().map(|argument| &*argument.name).collect()

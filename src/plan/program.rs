@@ -143,13 +143,6 @@ impl Step {
     /// Returns the steps inside, in groups: the branches of an `if`, the body of a loop.
     pub fn bodies(&self) -> Vec<&[Step]> {
         match self {
-            Step::At(_)
-            | Step::Command(_)
-            | Step::Bulk(_)
-            | Step::Let(_)
-            | Step::RetryIf(_)
-            | Step::Abort(_)
-            | Step::Return(_) => Vec::new(),
             Step::If { then, otherwise, .. } => vec![then, otherwise],
             Step::While(step) => vec![&step.body],
             Step::Retry(step) => vec![&step.body],
@@ -157,6 +150,7 @@ impl Step {
             Step::Try { body, catches } => {
                 std::iter::once(body).chain(catches.iter().map(|(_, steps)| steps)).map(Vec::as_slice).collect()
             }
+            _ => Vec::new(),
         }
     }
 
@@ -173,35 +167,8 @@ impl Step {
         match self {
             Step::At(_) | Step::Command(_) | Step::Bulk(_) | Step::Return(_) => true,
             Step::Transaction { body, .. } => body.iter().all(Step::is_straight),
-            Step::Let(_)
-            | Step::If { .. }
-            | Step::ForEach { .. }
-            | Step::While(_)
-            | Step::Retry(_)
-            | Step::Try { .. }
-            | Step::RetryIf(_)
-            | Step::Abort(_) => false,
+            _ => false,
         }
-    }
-
-    /// Returns how many steps send writes: this one, or those inside.
-    fn writes(&self) -> usize {
-        let own = match self {
-            Step::Command(command) => usize::from(command.writes),
-            Step::Bulk(_) => 1,
-            Step::At(_)
-            | Step::Let(_)
-            | Step::If { .. }
-            | Step::ForEach { .. }
-            | Step::While(_)
-            | Step::Retry(_)
-            | Step::Try { .. }
-            | Step::RetryIf(_)
-            | Step::Transaction { .. }
-            | Step::Abort(_)
-            | Step::Return(_) => 0,
-        };
-        own + self.bodies().into_iter().map(writes).sum::<usize>()
     }
 
     /// Returns the most writes that one run of it sends; a write in a loop is several. What a `retry` repeats counts
@@ -216,16 +183,21 @@ impl Step {
             // Others see its writes all at once, when it commits.
             Step::Transaction { .. } => inside.sum::<usize>().min(1),
             Step::Try { .. } => inside.next().unwrap_or(0) + inside.max().unwrap_or(0),
-            Step::At(_) | Step::Retry(_) | Step::Let(_) | Step::RetryIf(_) | Step::Abort(_) | Step::Return(_) => {
-                inside.sum()
-            }
+            _ => inside.sum(),
         }
     }
 }
 
 /// Returns how many of the steps send writes, nested ones included.
 pub(crate) fn writes(steps: &[Step]) -> usize {
-    steps.iter().map(Step::writes).sum()
+    let mut writes = 0;
+    Step::walk(steps, &mut |step| {
+        writes += usize::from(match step {
+            Step::Command(command) => command.writes,
+            other => matches!(other, Step::Bulk(_)),
+        });
+    });
+    writes
 }
 
 /// Returns the most writes that one run of the steps sends, as far as is known before it.
@@ -313,15 +285,7 @@ pub enum ReplyShape {
 impl ReplyShape {
     /// Whether it is null or an empty list when a filter matches nothing.
     pub fn is_read(self) -> bool {
-        match self {
-            ReplyShape::Documents | ReplyShape::First | ReplyShape::Values | ReplyShape::Value => true,
-            ReplyShape::Count
-            | ReplyShape::Insert
-            | ReplyShape::Update
-            | ReplyShape::Delete
-            | ReplyShape::Bulk
-            | ReplyShape::Whole => false,
-        }
+        matches!(self, ReplyShape::Documents | ReplyShape::First | ReplyShape::Values | ReplyShape::Value)
     }
 
     /// Whether a program that ends with it gives `outcome(reply)`.

@@ -67,10 +67,8 @@ pub(crate) fn sorted(mut values: Vec<Value>) -> Vec<Value> {
 
 /// Returns a text that is equal for equal values. A record that cannot be drawn is written as its error.
 pub fn written(value: &Value) -> String {
-    match value.referenced() {
-        Ok(plain) => written_plain(&plain),
-        Err(error) => format!("<{error}>"),
-    }
+    let most = usize::MAX;
+    written_plain(value.referenced(), written, most, most)
 }
 
 /// The longest text that is written whole by [`brief`], in characters.
@@ -85,34 +83,7 @@ pub fn brief(value: &Value) -> String {
         Ok(Value::Null) => value.content(),
         referenced => referenced,
     };
-    match shown {
-        Ok(plain) => brief_plain(&plain),
-        Err(error) => format!("<{error}>"),
-    }
-}
-
-fn brief_plain(value: &Value) -> String {
-    match value {
-        Value::List(_) | Value::Array(_) => {
-            let mut parts: Vec<String> = items(value).take(MOST_ELEMENTS).map(|item| brief(&item)).collect();
-            let more = value.len().unwrap_or(0).saturating_sub(MOST_ELEMENTS);
-            parts.extend((more > 0).then(|| format!("... {more} more")));
-            format!("[{}]", parts.join(", "))
-        }
-        Value::Map(_) | Value::Document(_) => fields(value, brief),
-        Value::Text(text) => match text.char_indices().nth(LONGEST_TEXT) {
-            Some((end, _)) => format!("{:?}...", &text[..end]),
-            None => format!("{text:?}"),
-        },
-        other => written_plain(other),
-    }
-}
-
-fn fields(value: &Value, write: fn(&Value) -> String) -> String {
-    let mut parts: Vec<String> =
-        value.entries().iter().map(|(key, value)| format!("{key}: {}", write(value))).collect();
-    parts.sort();
-    format!("{{{}}}", parts.join(", "))
+    written_plain(shown, brief, LONGEST_TEXT, MOST_ELEMENTS)
 }
 
 /// The dates of the years 1 to 9999, in milliseconds since 1970. Others have no form in ISO 8601.
@@ -124,19 +95,35 @@ fn written_date(millis: i64) -> String {
     date.flatten().unwrap_or_else(|| format!("@{millis}"))
 }
 
-fn written_plain(value: &Value) -> String {
-    match value {
+/// Writes a value that is no record: the parts inside with `write`, of texts and lists at most so many characters and elements.
+fn written_plain(value: Result<Value, EvalError>, write: fn(&Value) -> String, longest: usize, most: usize) -> String {
+    let value = match value {
+        Ok(value) => value,
+        Err(error) => return format!("<{error}>"),
+    };
+    match &value {
         Value::Double(d) if d.fract() == 0.0 && d.abs() < 1e15 => format!("{}", *d as i64),
         Value::List(_) | Value::Array(_) => {
-            let parts: Vec<String> = items(value).map(|item| written(&item)).collect();
+            let mut parts: Vec<String> = items(&value).take(most).map(|item| write(&item)).collect();
+            let more = value.len().unwrap_or(0).saturating_sub(most);
+            parts.extend((more > 0).then(|| format!("... {more} more")));
             format!("[{}]", parts.join(", "))
         }
-        Value::Map(_) | Value::Document(_) => fields(value, written),
+        Value::Map(_) | Value::Document(_) => {
+            let entries = value.entries();
+            let mut parts: Vec<String> =
+                entries.iter().map(|(key, value)| format!("{key}: {}", write(value))).collect();
+            parts.sort();
+            format!("{{{}}}", parts.join(", "))
+        }
         Value::Null => "null".into(),
         Value::Bool(b) => b.to_string(),
         Value::Int(i) => i.to_string(),
         Value::Double(d) => d.to_string(),
-        Value::Text(text) => format!("{text:?}"),
+        Value::Text(text) => match text.char_indices().nth(longest) {
+            Some((end, _)) => format!("{:?}...", &text[..end]),
+            None => format!("{text:?}"),
+        },
         Value::ObjectId(id) => id.to_hex(),
         Value::Date(millis) => written_date(*millis),
         Value::Outcome(outcome) => outcome.to_string(),

@@ -1,5 +1,6 @@
 //! Documents with `<name>` slots, compiled once; binding one writes BSON in a single pass.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bson::RawDocumentBuf;
@@ -142,6 +143,15 @@ impl Path {
     }
 }
 
+impl Key {
+    fn bind(&self, frame: &Frame) -> Result<Cow<'_, str>, EvalError> {
+        Ok(match self {
+            Key::Fixed(key) => Cow::Borrowed(&**key),
+            Key::Text(pieces) => text_of(pieces, frame)?.into(),
+        })
+    }
+}
+
 impl Template {
     /// The document with its slots filled.
     ///
@@ -160,9 +170,7 @@ impl Template {
                 }
                 other => Err(EvalError::expected("a document", &other)),
             },
-            Template::Constant(_) | Template::Text(_) | Template::Array(_) => {
-                Err(EvalError::new("expected a document"))
-            }
+            _ => Err(EvalError::new("expected a document")),
         }
     }
 
@@ -217,16 +225,9 @@ fn write_entries(entries: &[DocumentPart], writer: &mut Writer, frame: &mut Fram
 /// When a slot has no value.
 pub fn write_entry(entry: &DocumentPart, writer: &mut Writer, frame: &mut Frame) -> Result<(), EvalError> {
     match entry {
-        DocumentPart::Field(Key::Fixed(key), value) => value.write(key, writer, frame)?,
-        DocumentPart::Field(Key::Text(pieces), value) => {
-            let key = text_of(pieces, frame)?;
-            value.write(&key, writer, frame)?;
-        }
+        DocumentPart::Field(key, value) => value.write(&key.bind(frame)?, writer, frame)?,
         DocumentPart::Unless(key, value, path) => {
-            let key = match key {
-                Key::Fixed(key) => std::borrow::Cow::Borrowed(&**key),
-                Key::Text(pieces) => text_of(pieces, frame)?.into(),
-            };
+            let key = key.bind(frame)?;
             if !spread_value(path, frame)?.entries().iter().any(|(later, _)| **later == *key) {
                 value.write(&key, writer, frame)?;
             }
@@ -295,12 +296,10 @@ fn text_of(pieces: &[Piece], frame: &Frame) -> Result<String, EvalError> {
         match piece {
             Piece::Literal(literal) => text.push_str(literal),
             Piece::Slot(path) => {
-                let value = path.value(frame)?.referenced()?;
-                let written = match &value {
+                let written = match path.value(frame)?.referenced()? {
                     Value::Text(part) => {
                         budget::take_bytes(part.len() as u64)?;
-                        text.push_str(part);
-                        Ok(())
+                        text.write_str(&part)
                     }
                     Value::Int(i) => write!(text, "{i}"),
                     Value::Bool(b) => write!(text, "{b}"),

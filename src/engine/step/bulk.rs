@@ -104,7 +104,7 @@ fn groups(requests: Vec<(RequestKind, RawDocumentBuf)>, ordered: bool) -> Vec<Re
         }
     }
     if !ordered {
-        groups.sort_by_key(|group| RequestKind::ALL.iter().position(|kind| *kind == group.kind));
+        groups.sort_by_key(|group| group.kind);
     }
     groups
 }
