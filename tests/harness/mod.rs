@@ -80,6 +80,49 @@ pub fn settings(clients: usize, slices: u64) -> RunSettings {
     RunSettings { clients, clients_at_rate: clients, slices, ..RunSettings::of(Preset::Quick) }
 }
 
+/// One way to store points, which one operation reads. Other strategies may follow.
+pub const POINTS: &str = "
+format: 1
+name: points
+title: Points
+about: Point reads.
+entities:
+  point: { count: 40, fields: { _id: index } }
+operations:
+  read: { arguments: { point: zipf(point) }, returns: point }
+mixes: { default: { read: 1 } }
+strategies:
+  one:
+    about: The reference.
+    collections: { points: { each: point } }
+    operations:
+      read: { findOne: points, filter: { _id: <point> } }
+";
+
+/// Whether a command is a call of [`POINTS`], rather than one of the engine's own.
+pub fn is_call(command: &RawDocument) -> bool {
+    let (_, collection) = command.iter().next().unwrap().unwrap();
+    collection.as_str() == Some("points") && command.get("readConcern").unwrap().is_some()
+}
+
+/// Returns an experiment on scripted servers whose databases are dropped.
+pub fn experiment<'e, T, G>(
+    plan: &Arc<Plan>,
+    settings: RunSettings,
+    servers: Servers<'e, T, G>,
+) -> Experiment<'e, T, G> {
+    Experiment {
+        plan: Arc::clone(plan),
+        settings,
+        namespace: namespace("scenario", "t"),
+        keep: false,
+        servers,
+        observer: &(),
+        stop: StopFlag::default(),
+        started: Instant::now(),
+    }
+}
+
 /// A target of any type: the compiler makes an engine for every type of target, and this is one for all scripted servers.
 #[derive(Clone)]
 pub struct AnyTarget<'t>(Rc<dyn BoxedTarget + 't>);
@@ -145,16 +188,9 @@ impl Bench {
         id: &str,
         observer: &'b dyn Observer,
     ) -> Experiment<'b, MongoTarget, MongoTarget> {
-        Experiment {
-            plan: Arc::clone(plan),
-            settings: settings(clients, slices),
-            namespace: namespace(&plan.name, id),
-            keep: true,
-            servers: Servers::Shared { target: &self.target, load_threads: &self.load_threads },
-            observer,
-            stop: StopFlag::default(),
-            started: Instant::now(),
-        }
+        let servers = Servers::Shared { target: &self.target, load_threads: &self.load_threads };
+        let namespace = namespace(&plan.name, id);
+        Experiment { namespace, keep: true, observer, ..experiment(plan, settings(clients, slices), servers) }
     }
 
     /// Returns a client with this number of connections.

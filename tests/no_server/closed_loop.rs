@@ -7,34 +7,15 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, Job, Load, RoundPlan, Servers, Slice, SliceEnd, StopFlag};
+use docshape::engine::{Job, Load, RoundPlan, Servers, Slice, SliceEnd};
 use docshape::generate::{Label, Seed, Stream};
 use docshape::plan::Plan;
 use docshape::record::Recorder;
 use docshape::results::CellRecord;
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use docshape::stats::cell_rate;
-use tokio::time::Instant;
 
 use crate::harness::{self, AnyTarget};
-
-const SCENARIO: &str = "
-format: 1
-name: closed
-title: Closed
-about: Points.
-entities:
-  point: { count: 4000, fields: { _id: index } }
-operations:
-  read: { arguments: { point: uniform(point) }, returns: point }
-mixes: { default: { read: 1 } }
-strategies:
-  one:
-    about: The only one.
-    collections: { points: { each: point } }
-    operations:
-      read: { findOne: points, filter: { _id: <point> } }
-";
 
 /// Answers every command after 2 ms and keeps it.
 #[derive(Default)]
@@ -49,7 +30,8 @@ impl Target for Keeping {
 }
 
 fn plan() -> Arc<Plan> {
-    harness::plan(SCENARIO, &Choice::default())
+    let many = harness::POINTS.replace("count: 40", "count: 4000").replace("zipf(", "uniform(");
+    harness::plan(&many, &Choice::default())
 }
 
 /// The commands of a slice with this number of clients.
@@ -94,8 +76,7 @@ struct LongTailed(Cell<u64>);
 
 impl Target for LongTailed {
     async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
-        let (_, collection) = command.iter().next().unwrap().unwrap();
-        if collection.as_str() == Some("points") && command.get("readConcern").unwrap().is_some() {
+        if harness::is_call(&command) {
             let call = self.0.replace(self.0.get() + 1);
             let is_long = Stream::new(Seed::new(1), Label::new("long"), call).below(100) == 0;
             tokio::time::sleep(Duration::from_millis(if is_long { 200 } else { 1 })).await;
@@ -107,17 +88,9 @@ impl Target for LongTailed {
 /// The cell of a round of this many calls in this many slices.
 async fn cell(calls: u64, slices: u64) -> CellRecord {
     let target = AnyTarget::new(Rc::new(LongTailed::default()));
-    let experiment = Experiment {
-        plan: plan(),
-        settings: harness::settings(8, slices),
-        namespace: harness::namespace("scenario", "t"),
-        keep: false,
-        servers: Servers::Shared { target: &target, load_threads: &target.inline() },
-        observer: &(),
-        stop: StopFlag::default(),
-        started: Instant::now(),
-    };
+    let servers = Servers::Shared { target: &target, load_threads: &target.inline() };
     let window = RoundPlan::saturation(calls, 0);
+    let experiment = harness::experiment(&plan(), harness::settings(8, slices), servers);
     let (mut round, _) = experiment.round(0, window).await.unwrap().single().unwrap();
     assert_eq!(round.cells[0].slices.len() as u64, slices);
     round.cells.remove(0)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, FatalError, PartCalls, RoundPlan, RunError, Servers, StopFlag};
+use docshape::engine::{FatalError, PartCalls, RoundPlan, RunError, Servers, StopFlag};
 use docshape::generate::{Label, Seed, Stream};
 use docshape::plan::Plan;
 use docshape::record::{CallOutcome, LatencyHistogram};
@@ -17,27 +17,6 @@ use docshape::stats::achieved_share;
 use tokio::time::Instant;
 
 use crate::harness::{self, AnyTarget};
-
-const SCENARIO: &str = "
-format: 1
-name: open
-title: Open
-about: Two names for the same points.
-entities:
-  point: { count: 40, fields: { _id: index } }
-operations:
-  read: { arguments: { point: zipf(point) }, returns: point }
-mixes: { default: { read: 1 } }
-strategies:
-  one:
-    about: The reference.
-    collections: { points: { each: point } }
-    operations:
-      read: { findOne: points, filter: { _id: <point> } }
-  two:
-    about: The same.
-    like: one
-";
 
 /// A round of open load alone.
 fn at_rate(calls: u64) -> RoundPlan {
@@ -73,8 +52,7 @@ impl Fake {
 
 impl Target for Fake {
     async fn run(&self, database: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
-        let (_, collection) = command.iter().next().unwrap().unwrap();
-        if collection.as_str() == Some("points") && command.get("readConcern").unwrap().is_some() {
+        if harness::is_call(&command) {
             let call = self.log.borrow().len() as u64;
             self.log.borrow_mut().push((database.to_owned(), Instant::now()));
             tokio::time::sleep_until((self.script)(call)?).await;
@@ -85,7 +63,8 @@ impl Target for Fake {
 
 fn plan(strategies: &[&str]) -> Arc<Plan> {
     let strategies = strategies.iter().map(|name| (*name).to_owned()).collect();
-    harness::plan(SCENARIO, &Choice { seed: 1, strategies, ..Choice::default() })
+    let scenario = format!("{}  two: {{ about: The same., like: one }}\n", harness::POINTS);
+    harness::plan(&scenario, &Choice { seed: 1, strategies, ..Choice::default() })
 }
 
 struct Run {
@@ -108,20 +87,14 @@ impl Default for Run {
 impl Run {
     async fn round(&self, strategies: &[&str], fake: &Rc<Fake>) -> Result<RoundRecord, RunError> {
         let target = AnyTarget::new(Rc::clone(fake));
-        let experiment = Experiment {
-            plan: plan(strategies),
-            settings: RunSettings {
-                load: LoadModel::Open { rate: self.rate, arrivals: self.arrivals },
-                timeout: self.timeout.as_secs_f64(),
-                ..harness::settings(self.clients, self.slices)
-            },
-            namespace: harness::namespace("scenario", "t"),
-            keep: false,
-            servers: Servers::Shared { target: &target, load_threads: &target.inline() },
-            observer: &(),
-            stop: self.stop.clone(),
-            started: Instant::now(),
+        let servers = Servers::Shared { target: &target, load_threads: &target.inline() };
+        let settings = RunSettings {
+            load: LoadModel::Open { rate: self.rate, arrivals: self.arrivals },
+            timeout: self.timeout.as_secs_f64(),
+            ..harness::settings(self.clients, self.slices)
         };
+        let mut experiment = harness::experiment(&plan(strategies), settings, servers);
+        experiment.stop = self.stop.clone();
         let window = at_rate(self.calls);
         experiment.round(0, window).await.map(|round| round.single().unwrap().0)
     }
@@ -373,19 +346,10 @@ async fn lost_server_ends_a_slice_immediately() {
         }
     }
     let lost = AnyTarget::new(Rc::new(Lost(Fake::new(|_| Ok(Instant::now() + ms(2))))));
-    let experiment = Experiment {
-        plan: plan(&["one"]),
-        settings: RunSettings {
-            load: LoadModel::Open { rate: 1.0, arrivals: Arrivals::Uniform },
-            ..harness::settings(4, 1)
-        },
-        namespace: harness::namespace("scenario", "t"),
-        keep: false,
-        servers: Servers::Shared { target: &lost, load_threads: &lost.inline() },
-        observer: &(),
-        stop: StopFlag::default(),
-        started: Instant::now(),
-    };
+    let load = LoadModel::Open { rate: 1.0, arrivals: Arrivals::Uniform };
+    let servers = Servers::Shared { target: &lost, load_threads: &lost.inline() };
+    let settings = RunSettings { load, ..harness::settings(4, 1) };
+    let experiment = harness::experiment(&plan(&["one"]), settings, servers);
     let begun = Instant::now();
     let error = experiment.round(0, at_rate(100)).await.unwrap_err();
     assert!(matches!(error, RunError::Fatal(FatalError::ServerLost(_))), "{error}");

@@ -15,7 +15,6 @@ use docshape::plan::Plan;
 use docshape::record::CallOutcome;
 use docshape::results::{Arrivals, LoadModel, Part, RoundRecord, RunSettings};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
-use tokio::time::Instant;
 
 use crate::harness::{self, AnyTarget};
 
@@ -132,22 +131,16 @@ impl Run<'_> {
 
     async fn with<R>(&self, work: impl AsyncFn(&Experiment<'_, AnyTarget<'static>, AnyTarget<'static>>) -> R) -> R {
         let target = AnyTarget::new(Rc::clone(self.server));
-        let timeout = self.timeout.as_secs_f64();
-        let experiment = Experiment {
-            plan: plan(),
-            settings: RunSettings {
-                timeout,
-                load: LOAD,
-                fewer_calls: self.fewer_calls.clone(),
-                ..harness::settings(self.clients, 2)
-            },
-            namespace: harness::namespace("scenario", "t"),
-            keep: false,
-            servers: Servers::Shared { target: &target, load_threads: &target.inline() },
-            observer: self.notes,
-            stop: self.stop.clone(),
-            started: Instant::now(),
+        let servers = Servers::Shared { target: &target, load_threads: &target.inline() };
+        let settings = RunSettings {
+            timeout: self.timeout.as_secs_f64(),
+            load: LOAD,
+            fewer_calls: self.fewer_calls.clone(),
+            ..harness::settings(self.clients, 2)
         };
+        let stop = self.stop.clone();
+        let shared = harness::experiment(&plan(), settings, servers);
+        let experiment = Experiment { observer: self.notes, stop, ..shared };
         work(&experiment).await
     }
 }
@@ -336,16 +329,8 @@ async fn a_lost_server_ends_the_run() {
         }
     }
     let lost = AnyTarget::new(Rc::new(Lost(Scripted::sound())));
-    let experiment = Experiment {
-        plan: plan(),
-        settings: harness::settings(4, 2),
-        namespace: harness::namespace("scenario", "t"),
-        keep: false,
-        servers: Servers::Shared { target: &lost, load_threads: &lost.inline() },
-        observer: &(),
-        stop: StopFlag::default(),
-        started: Instant::now(),
-    };
+    let servers = Servers::Shared { target: &lost, load_threads: &lost.inline() };
+    let experiment = harness::experiment(&plan(), harness::settings(4, 2), servers);
     let error = experiment.round(0, WINDOW).await.unwrap_err();
     assert!(matches!(error, RunError::Fatal(FatalError::ServerLost(_))), "{error}");
 }

@@ -3,38 +3,15 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, RoundPlan, RunError, Servers, StopFlag, StrategyServer};
+use docshape::engine::{RoundPlan, RunError, Servers, StrategyServer};
 use docshape::server::turns::{EndedServer, Turns};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use futures_util::future::{FutureExt, LocalBoxFuture};
-use tokio::time::Instant;
 
 use crate::harness::{self, AnyTarget};
-
-const SCENARIO: &str = "
-format: 1
-name: turns
-title: Turns
-about: One shape of points under two names.
-entities:
-  point: { count: 40, fields: { _id: index, text: text(20) } }
-operations:
-  read: { arguments: { point: zipf(point) }, returns: point }
-mixes: { default: { read: 1 } }
-strategies:
-  one:
-    about: The reference.
-    collections: { points: { each: point } }
-    operations:
-      read: { findOne: points, filter: { _id: <point> } }
-  other:
-    about: The same.
-    like: one
-";
 
 /// What all servers share.
 #[derive(Debug, Default)]
@@ -86,23 +63,16 @@ impl Target for Own {
 
 /// Runs pilot, own costs and a round.
 async fn run(dead: Option<usize>) -> (Rc<Table>, Result<Vec<String>, RunError>) {
-    let plan = harness::plan(SCENARIO, &Choice { seed: 1, repeat: true, ..Choice::default() });
+    let scenario = format!("{}  other: {{ about: The same., like: one }}\n", harness::POINTS);
+    let plan = harness::plan(&scenario, &Choice { seed: 1, repeat: true, ..Choice::default() });
     let arms = plan.arms.len();
     let databases = RefCell::new(vec![BTreeSet::new(); arms]);
     let table = Rc::new(Table { databases, dead, ..Table::default() });
     let own = |position| AnyTarget::new(Rc::new(Own { position, table: Rc::clone(&table) }));
     let server = |arm| StrategyServer { target: own(arm), load_threads: own(arm).inline() };
     let servers: Vec<_> = (0..arms).map(server).collect();
-    let experiment = Experiment {
-        plan: Arc::clone(&plan),
-        settings: harness::settings(1, 2),
-        namespace: harness::namespace("scenario", "t"),
-        keep: false,
-        servers: Servers::PerStrategy { servers: &servers, turns: &*table },
-        observer: &(),
-        stop: StopFlag::default(),
-        started: Instant::now(),
-    };
+    let servers = Servers::PerStrategy { servers: &servers, turns: &*table };
+    let experiment = harness::experiment(&plan, harness::settings(1, 2), servers);
     let window = RoundPlan::saturation(40, 8);
     let work = async {
         experiment.query_plans().await?;

@@ -1,12 +1,11 @@
 //! The search for capacity over a fake server whose capacity is known, on a paused clock.
 
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bson::RawDocumentBuf;
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, Servers, StopFlag};
+use docshape::engine::Servers;
 use docshape::results::{Arrivals, LoadModel, RunSettings};
 use docshape::server::{Failure, Reply, ReplyKind, Target};
 use docshape::studies::capacity::command::search::{CapacityGoal, Subject, TRIAL_SECONDS, Trials};
@@ -14,27 +13,8 @@ use docshape::studies::capacity::estimate::{Capacities, SearchEnd, search_end};
 use docshape::studies::capacity::record::SearchRecord;
 use docshape::studies::capacity::search::Search;
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
 
 use crate::harness::{self, AnyTarget};
-
-const SCENARIO: &str = "
-format: 1
-name: capacity
-title: Capacity
-about: Point reads.
-entities:
-  point: { count: 40, fields: { _id: index } }
-operations:
-  read: { arguments: { point: zipf(point) }, returns: point }
-mixes: { default: { read: 1 } }
-strategies:
-  one:
-    about: The reference.
-    collections: { points: { each: point } }
-    operations:
-      read: { findOne: points, filter: { _id: <point> } }
-";
 
 /// A server that works on so many calls at once, each for so long; the others wait.
 struct Busy {
@@ -55,8 +35,7 @@ impl Busy {
 
 impl Target for Busy {
     async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
-        let (_, collection) = command.iter().next().unwrap().unwrap();
-        if collection.as_str() == Some("points") && command.get("readConcern").unwrap().is_some() {
+        if harness::is_call(&command) {
             let _place = self.places.acquire().await.unwrap();
             tokio::time::sleep(self.service).await;
         }
@@ -65,18 +44,11 @@ impl Target for Busy {
 }
 
 async fn searched(server: &Rc<Busy>, objective: &str, (arrivals, start): (Arrivals, f64)) -> SearchRecord {
-    let plan = harness::plan(SCENARIO, &Choice::default());
+    let plan = harness::plan(harness::POINTS, &Choice::default());
     let target = AnyTarget::new(Rc::clone(server));
-    let experiment = Experiment {
-        plan: Arc::clone(&plan),
-        settings: RunSettings { load: LoadModel::Open { rate: start, arrivals }, ..harness::settings(64, 1) },
-        namespace: harness::namespace("scenario", "t"),
-        keep: false,
-        servers: Servers::Shared { target: &target, load_threads: &target.inline() },
-        observer: &(),
-        stop: StopFlag::default(),
-        started: Instant::now(),
-    };
+    let servers = Servers::Shared { target: &target, load_threads: &target.inline() };
+    let settings = RunSettings { load: LoadModel::Open { rate: start, arrivals }, ..harness::settings(64, 1) };
+    let experiment = harness::experiment(&plan, settings, servers);
     let goal = CapacityGoal { objective: objective.parse().unwrap(), operation: None, share: 1.0, arrivals };
     let mut search = Search::first(start, goal.bounds());
     let mut trials = Trials { experiment, goal, number: 0 };

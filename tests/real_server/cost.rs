@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::compile::Choice;
-use docshape::engine::{Experiment, OwnCalls, RoundPlan, Servers, StopFlag};
+use docshape::engine::{OwnCalls, RoundPlan, Servers};
 use docshape::plan::Plan;
 use docshape::record::CallOutcome;
 use docshape::results::{CellRecord, Part};
 use docshape::server::counters::oplog_entries;
 use docshape::server::{Failure, Reply, ReplyKind, Target};
-use tokio::time::Instant;
 
 use crate::harness::{self, AnyTarget, Bench, bench, choice, plan};
 
@@ -185,16 +184,8 @@ async fn without_rights_there_are_no_counters_and_no_error() {
     let bench = bench(1).await;
     let plan = plan(SCENARIO, &choice(&[]));
     let target = AnyTarget::new(Rc::new(Silent(&bench.target)));
-    let experiment = Experiment {
-        plan: Arc::clone(&plan),
-        settings: harness::settings(1, 2),
-        namespace: harness::namespace("scenario", "silent"),
-        keep: false,
-        servers: Servers::Shared { target: &target, load_threads: &bench.load_threads },
-        observer: &(),
-        stop: StopFlag::default(),
-        started: Instant::now(),
-    };
+    let servers = Servers::Shared { target: &target, load_threads: &bench.load_threads };
+    let experiment = harness::experiment(&plan, harness::settings(1, 2), servers);
     assert!(experiment.query_plans().await.unwrap().plans.is_empty());
     let round = experiment.round(0, RoundPlan { own: own(40, 5).own, ..RoundPlan::saturation(40, 0) }).await.unwrap();
     let own = &round.parts[&Part::Own].cells;
@@ -270,16 +261,8 @@ fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
     let plan = Arc::clone(plan);
     async move {
         let target = AnyTarget::new(Rc::new(Fake));
-        let experiment = Experiment {
-            plan,
-            settings: harness::settings(1, 2),
-            namespace: harness::namespace("scenario", "t"),
-            keep: false,
-            servers: Servers::Shared { target: &target, load_threads: &target.inline() },
-            observer: &(),
-            stop: StopFlag::default(),
-            started: Instant::now(),
-        };
+        let servers = Servers::Shared { target: &target, load_threads: &target.inline() };
+        let experiment = harness::experiment(&plan, harness::settings(1, 2), servers);
         let window = RoundPlan::saturation(30, 0);
         experiment.round(0, window).await.unwrap().single().unwrap().0.cells
     }
