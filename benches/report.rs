@@ -2,16 +2,18 @@
 
 #![allow(missing_docs)]
 
+#[path = "../tests/harness/record.rs"]
+mod record;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use docshape::record::{CallOutcome, LatencyHistogram, StoredHistogram};
+use docshape::record::LatencyHistogram;
 use docshape::report::{Html, Markdown, Renderer, Report, Terminal};
 use docshape::results::{
-    CellRecord, Environment, FORMAT_VERSION, MachineRecord, MixRecord, OperationRecord, OutcomeRecord, Part, Preset,
-    RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, SliceRecord, Status,
-    StrategyRecord, load, save,
+    CellRecord, MachineRecord, OperationRecord, Part, Preset, RoundRecord, RunRecord, RunSettings, SliceRecord, load,
+    save,
 };
 
 const ROUNDS: u64 = 20;
@@ -35,24 +37,7 @@ fn operation(arm: usize, operation: usize, state: &mut u64) -> OperationRecord {
     for _ in 0..CALLS {
         service.record((typical * (0.5 - unit(state).ln())) as u64);
     }
-    let outcome = OutcomeRecord {
-        outcome: CallOutcome::Ok,
-        count: service.count(),
-        saturated: 0,
-        sum: service.sum(),
-        service: StoredHistogram::new(&service),
-        response: None,
-    };
-    OperationRecord {
-        calls: CALLS,
-        round_trips: CALLS,
-        outcomes: vec![outcome],
-        errors: BTreeMap::new(),
-        unknown: 0,
-        messages: BTreeMap::new(),
-        retries: BTreeMap::new(),
-        inconsistency: None,
-    }
+    record::operation(&service)
 }
 
 fn cell(arm: usize, state: &mut u64) -> CellRecord {
@@ -100,55 +85,16 @@ fn settings() -> RunSettings {
 
 fn run() -> RunRecord {
     let names: Vec<String> = (0..OPERATIONS).map(|one| format!("operation_{one}")).collect();
-    let strategy = |arm: usize| StrategyRecord {
-        name: format!("strategy_{arm}"),
-        about: "A shape.".into(),
-        is_unsafe: false,
-        is_repeat: arm == ARMS - 1,
-        collections: Vec::new(),
-    };
+    let strategies: Vec<String> = (0..ARMS).map(|arm| format!("strategy_{arm}")).collect();
+    let strategies: Vec<&str> = strategies.iter().map(String::as_str).collect();
+    let mut run = record::run("Large", &strategies);
+    run.strategies[ARMS - 1].is_repeat = true;
+    run.mix.weights = names.iter().map(|name| (name.clone(), 1.0)).collect();
+    run.settings = settings();
+    run.operations = names;
     let mut state = 1;
-    RunRecord {
-        skipped: Vec::new(),
-        format: FORMAT_VERSION,
-        version: "0.1.0".into(),
-        id: "1a2b3c4d".into(),
-        git: None,
-        turns_with: None,
-        status: Status::Complete,
-        started: "2026-01-01T00:00:00Z".into(),
-        scenario: ScenarioRecord {
-            name: "large".into(),
-            title: "Large".into(),
-            about: "A large run.".into(),
-            argument: String::new(),
-            sha256: "00".into(),
-            text: String::new(),
-        },
-        parameters: Vec::new(),
-        mix: MixRecord { name: "default".into(), weights: names.iter().map(|name| (name.clone(), 1.0)).collect() },
-        settings: settings(),
-        server: ServerRecord {
-            version: "6.0.5".into(),
-            embedded: true,
-            topology: "replica set".into(),
-            facts: Vec::new(),
-            cache_bytes: None,
-            servers: ServerSharing::Shared,
-        },
-        environment: Environment::default(),
-        strategies: (0..ARMS).map(strategy).collect(),
-        operations: names,
-        claims: Vec::new(),
-        verification: None,
-        parts: Part::ALL.map(|part| (part, (0..ROUNDS).map(|index| round(index, &mut state)).collect())).into(),
-        rounds: Vec::new(),
-        part: None,
-        identical: Vec::new(),
-        query_plans: Vec::new(),
-        events: Vec::new(),
-        warnings: Vec::new(),
-    }
+    run.parts = Part::ALL.map(|part| (part, (0..ROUNDS).map(|index| round(index, &mut state)).collect())).into();
+    run
 }
 
 fn large_run(criterion: &mut Criterion) {

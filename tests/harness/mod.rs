@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+pub mod record;
+
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,16 +1,15 @@
 //! `publish` and `summary`.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use docshape::record::{CallOutcome, LatencyHistogram, StoredHistogram};
+use docshape::record::LatencyHistogram;
 use docshape::results::{
-    CellRecord, Environment, FORMAT_VERSION, MixRecord, OpenRecord, OperationRecord, OutcomeRecord, Part, Preset,
-    RoundRecord, RunRecord, RunSettings, ScenarioRecord, ServerRecord, ServerSharing, Status, StrategyRecord,
-    TimesRecord, save,
+    CellRecord, OpenRecord, Part, RoundRecord, RunRecord, RunSettings, ServerSharing, Status, TimesRecord, save,
 };
+
+use crate::harness;
 
 use super::{docshape, fails, run};
 
@@ -19,56 +18,18 @@ const CALLS: u64 = 200;
 
 /// A run in which `near` takes a millisecond per call, and `far` two.
 fn record(mix: &str) -> RunRecord {
-    let strategy = |name: &str| StrategyRecord {
-        name: name.into(),
-        about: "Stored.".into(),
-        is_unsafe: false,
-        is_repeat: false,
-        collections: Vec::new(),
-    };
-    RunRecord {
-        format: FORMAT_VERSION,
-        version: "0.1.0".into(),
-        id: "1a2b3c4d".into(),
-        git: None,
-        turns_with: None,
-        status: Status::Complete,
-        started: "2026-01-01T00:00:00Z".into(),
-        scenario: ScenarioRecord {
-            name: "small".into(),
-            title: "Near or far?".into(),
-            about: "Little.".into(),
-            argument: String::new(),
-            sha256: "00".into(),
-            text: "format: 1\nname: small\ntitle: \"Near or far?\"\ngroup: large objects\nmixes:\n  default: { read: 1 }\n  \
-                   other: { read: 2 }\n  verify: { read: 1 }\n"
-                .into(),
-        },
-        parameters: Vec::new(),
-        mix: MixRecord { name: mix.into(), weights: vec![("read".into(), 1.0)] },
-        settings: RunSettings { rounds: ROUNDS, shared_mongod: None, ..RunSettings::of(Preset::Quick) },
-        server: ServerRecord {
-            version: "6.0.5".into(),
-            embedded: true,
-            topology: "a replica set of one member".into(),
-            facts: Vec::new(),
-            cache_bytes: None,
-            servers: ServerSharing::PerStrategy,
-        },
-        environment: Environment { cores: Some(2), ..Environment::default() },
-        strategies: vec![strategy("near"), strategy("far")],
-        skipped: Vec::new(),
-        operations: vec!["read".into()],
-        claims: Vec::new(),
-        verification: None,
-        parts: Part::ALL.into_iter().map(|part| (part, (0..ROUNDS).map(|index| round(part, index)).collect())).collect(),
-        rounds: Vec::new(),
-        part: None,
-        identical: Vec::new(),
-        query_plans: Vec::new(),
-        events: Vec::new(),
-        warnings: Vec::new(),
-    }
+    let mut record = harness::record::run("Near or far?", &["near", "far"]);
+    record.scenario.text = "format: 1\nname: small\ntitle: \"Near or far?\"\ngroup: large objects\nmixes:\n  \
+        default: { read: 1 }\n  other: { read: 2 }\n  verify: { read: 1 }\n"
+        .into();
+    record.mix.name = mix.into();
+    record.settings = RunSettings { rounds: ROUNDS, shared_mongod: None, ..record.settings };
+    record.server.topology = "a replica set of one member".into();
+    record.server.servers = ServerSharing::PerStrategy;
+    record.environment.cores = Some(2);
+    let rounds = |part| (0..ROUNDS).map(|index| round(part, index)).collect();
+    record.parts = Part::ALL.into_iter().map(|part| (part, rounds(part))).collect();
+    record
 }
 
 fn round(part: Part, index: u64) -> RoundRecord {
@@ -83,24 +44,8 @@ fn cell(part: Part, time: u64) -> CellRecord {
         times
     };
     let empty = || TimesRecord::new(&LatencyHistogram::new(Duration::from_secs(10)));
-    let outcome = OutcomeRecord {
-        outcome: CallOutcome::Ok,
-        count: CALLS,
-        saturated: 0,
-        sum: times().sum(),
-        service: StoredHistogram::new(&times()),
-        response: (part == Part::Rate).then(|| TimesRecord::new(&times())),
-    };
-    let operation = OperationRecord {
-        calls: CALLS,
-        round_trips: CALLS,
-        outcomes: vec![outcome],
-        errors: BTreeMap::new(),
-        unknown: 0,
-        messages: BTreeMap::new(),
-        retries: BTreeMap::new(),
-        inconsistency: None,
-    };
+    let mut operation = harness::record::operation(&times());
+    operation.outcomes[0].response = (part == Part::Rate).then(|| TimesRecord::new(&times()));
     let open = OpenRecord {
         offered: CALLS,
         seconds: 1.0,

@@ -5,10 +5,9 @@ use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 
-use docshape::results::{
-    Environment, FORMAT_VERSION, MixRecord, Preset, RunRecord, RunSettings, ScenarioRecord, ServerRecord,
-    ServerSharing, Status, StrategyRecord, save,
-};
+use docshape::results::{FORMAT_VERSION, Preset, RunRecord, RunSettings, Status, save};
+
+use crate::harness;
 
 use super::{docshape, fails, run};
 
@@ -224,53 +223,11 @@ fn colour_is_for_terminals_without_no_color() {
 }
 
 fn record() -> RunRecord {
-    RunRecord {
-        skipped: Vec::new(),
-        claims: Vec::new(),
-        verification: None,
-        format: FORMAT_VERSION,
-        version: "0.1.0".into(),
-        id: "1a2b3c4d".into(),
-        git: None,
-        turns_with: None,
-        status: Status::Interrupted,
-        started: "2026-01-01T00:00:00Z".into(),
-        scenario: ScenarioRecord {
-            name: "small".into(),
-            title: "Small or large?".into(),
-            about: "Little.".into(),
-            argument: String::new(),
-            sha256: "00".into(),
-            text: small(""),
-        },
-        parameters: Vec::new(),
-        mix: MixRecord { name: "default".into(), weights: vec![("read".into(), 1.0)] },
-        settings: RunSettings { slices: 16, read_concern: "local".into(), ..RunSettings::of(Preset::Smoke) },
-        server: ServerRecord {
-            version: "6.0.5".into(),
-            embedded: true,
-            topology: "replica set".into(),
-            facts: Vec::new(),
-            cache_bytes: None,
-            servers: ServerSharing::Shared,
-        },
-        environment: Environment::default(),
-        strategies: vec![StrategyRecord {
-            name: "plain".into(),
-            about: "Plain.".into(),
-            is_unsafe: false,
-            is_repeat: false,
-            collections: Vec::new(),
-        }],
-        operations: vec!["read".into()],
-        rounds: Vec::new(),
-        parts: Default::default(),
-        part: None,
-        identical: Vec::new(),
-        query_plans: Vec::new(),
-        events: Vec::new(),
-        warnings: Vec::new(),
-    }
+    let mut record = harness::record::run("Small or large?", &["plain"]);
+    record.status = Status::Interrupted;
+    record.scenario.text = small("");
+    record.settings = RunSettings { slices: 16, read_concern: "local".into(), ..RunSettings::of(Preset::Smoke) };
+    record
 }
 
 #[test]
