@@ -98,9 +98,8 @@ pub fn enter() -> Result<Level, EvalError> {
             budget.steps.left.set(budget.steps.most);
             budget.bytes.left.set(budget.bytes.most);
         } else if levels == MOST_LEVELS {
-            return Err(EvalError::new(format!(
-                "is nested more than {MOST_LEVELS} deep, records that it draws included"
-            )));
+            let message = format!("is nested more than {MOST_LEVELS} deep, records that it draws included");
+            return Err(EvalError::new(message));
         }
         budget.levels.set(levels + 1);
         // From here on the level ends when it is dropped.

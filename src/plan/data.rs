@@ -195,12 +195,9 @@ impl Data {
             }
         };
         if extent.count >= FIRST_NEW_RECORD {
-            return Err(EvalError::new(format!(
-                "`{}` would have at least {} records in all; the limit is {}",
-                this.name,
-                extent.count,
-                FIRST_NEW_RECORD - 1
-            )));
+            let (name, count, limit) = (&this.name, extent.count, FIRST_NEW_RECORD - 1);
+            let message = format!("`{name}` would have at least {count} records in all; the limit is {limit}");
+            return Err(EvalError::new(message));
         }
         let _ = self.extents[entity].set(extent);
         Ok(())
@@ -213,11 +210,10 @@ impl Data {
         frame.set(PARENT_SLOT, parent);
         match this.count.evaluate(&mut frame)? {
             Value::Int(count) if count >= 0 => Ok(count as u64),
-            other => Err(EvalError::new(format!(
-                "the count of `{}` must be an int >= 0; its value is {}",
-                this.name,
-                written(&other)
-            ))),
+            other => {
+                let (name, value) = (&this.name, written(&other));
+                Err(EvalError::new(format!("the count of `{name}` must be an int >= 0; its value is {value}")))
+            }
         }
     }
 

@@ -101,19 +101,16 @@ fn pluck(arguments: &[Value]) -> Result<Value, String> {
 fn chunks(arguments: &[Value]) -> Result<Value, String> {
     let length = usize::try_from(as_int(&arguments[1])?).ok().filter(|length| *length > 0);
     let length = length.ok_or("expected a length above 0")?;
-    let parts: Vec<(usize, Value)> = match &arguments[0] {
+    let parts: Vec<Value> = match &arguments[0] {
         Value::Binary(subtype, bytes) => {
-            bytes.chunks(length).map(|part| (part.len(), Value::Binary(*subtype, Arc::from(part)))).collect()
+            bytes.chunks(length).map(|part| Value::Binary(*subtype, Arc::from(part))).collect()
         }
-        list => items(list)?.chunks(length).map(|part| (part.len(), Value::list(part.to_vec()))).collect(),
+        list => items(list)?.chunks(length).map(|part| Value::list(part.to_vec())).collect(),
     };
-    let chunk = |(number, (size, items)): (usize, (usize, Value))| {
-        let entries = [
-            (Arc::from("number"), Value::Int(number as i64 + 1)),
-            (Arc::from("size"), Value::Int(size as i64)),
-            (Arc::from("items"), items),
-        ];
-        Value::Map(Arc::new(entries))
+    let chunk = |(number, items): (usize, Value)| {
+        let (number, size) = (Value::Int(number as i64 + 1), Value::Int(items.len().unwrap_or(0) as i64));
+        let entries = [("number", number), ("size", size), ("items", items)];
+        Value::Map(Arc::new(entries.map(|(name, value)| (Arc::from(name), value))))
     };
     Ok(Value::list(parts.into_iter().enumerate().map(chunk).collect()))
 }
@@ -177,21 +174,17 @@ fn sha256(arguments: &[Value]) -> Result<Value, String> {
 
 /// Sorted by the fields named; `-` in front of a name sorts downwards. Null comes first.
 fn sort_by(arguments: &[Value]) -> Result<Value, String> {
-    let mut keys = Vec::new();
-    for key in items(&arguments[1])? {
-        let name = as_text(&key)?;
-        let (down, name) = name.strip_prefix('-').map_or((false, &**name), |rest| (true, rest));
-        keys.push((down, name.to_owned()));
-    }
+    let keys = items(&arguments[1])?;
+    let keys = keys.iter().map(as_text).collect::<Result<Vec<_>, _>>()?;
     let mut rows: Vec<(Vec<Value>, Value)> = Vec::new();
     for item in items(&arguments[0])? {
-        let row_keys = keys.iter().map(|(_, name)| item.field(name)?.referenced()).collect::<Result<_, _>>()?;
-        rows.push((row_keys, item));
+        let value = |key: &&Arc<str>| item.field(key.strip_prefix('-').unwrap_or(key))?.referenced();
+        rows.push((keys.iter().map(value).collect::<Result<_, _>>()?, item));
     }
     rows.sort_by(|(a, _), (b, _)| {
-        let orders = a.iter().zip(b).zip(&keys).map(|((a, b), (down, _))| {
+        let orders = a.iter().zip(b).zip(&keys).map(|((a, b), key)| {
             let order = a.sort_order(b);
-            if *down { order.reverse() } else { order }
+            if key.starts_with('-') { order.reverse() } else { order }
         });
         orders.fold(Ordering::Equal, Ordering::then)
     });
@@ -281,14 +274,11 @@ fn join(arguments: &[Value]) -> Result<Value, String> {
     let separators = arguments.get(1).map_or(0, Value::weight).saturating_mul(list.len() as u64);
     budget::take_bytes(list.iter().map(Value::weight).sum::<u64>().saturating_add(separators).saturating_mul(64))?;
     if let Some(Value::Binary(subtype, _)) = list.first() {
-        let mut joined = Vec::new();
-        for item in &list {
-            match item {
-                Value::Binary(_, bytes) => joined.extend_from_slice(bytes),
-                other => return Err(format!("expected bytes only, found {}", other.kind())),
-            }
-        }
-        return Ok(Value::Binary(*subtype, joined.into()));
+        let bytes = list.iter().map(|item| match item {
+            Value::Binary(_, bytes) => Ok(&**bytes),
+            other => Err(format!("expected bytes only, found {}", other.kind())),
+        });
+        return Ok(Value::Binary(*subtype, bytes.collect::<Result<Vec<_>, _>>()?.concat().into()));
     }
     let parts = list.iter().map(|item| as_text(item).map(|text| &**text)).collect::<Result<Vec<_>, _>>()?;
     let separator = arguments.get(1).map(as_text).transpose()?.map_or("", |text| &**text);

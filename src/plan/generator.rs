@@ -313,9 +313,8 @@ fn uniform_record(call: &GeneratorCall, from: i64, to: i64, frame: &mut Frame) -
     let loaded = frame.data.len(entity) as i64;
     if from < 0 || to >= loaded || from > to {
         let name = &frame.data.entities[entity].name;
-        return Err(EvalError::new(format!(
-            "uniform: expected a range within the {loaded} records of `{name}`, found {from} to {to}"
-        )));
+        let expected = format!("a range within the {loaded} records of `{name}`");
+        return Err(EvalError::new(format!("uniform: expected {expected}, found {from} to {to}")));
     }
     let ordinal = generate::uniform_int(&mut call.stream(frame), from, to).map_err(EvalError::new)?;
     Ok(frame.data.reference(entity, ordinal as u64))
@@ -358,9 +357,8 @@ fn hotspot(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> 
     let loaded = frame.data.len(entity);
     if loaded == 0 || records < 1 || records as u64 > loaded || !(0.0..=100.0).contains(&percent) {
         let name = &frame.data.entities[entity].name;
-        return Err(EvalError::new(format!(
-            "hotspot: cannot give {percent} % of the draws to {records} of {loaded} records of `{name}`"
-        )));
+        let message = format!("cannot give {percent} % of the draws to {records} of {loaded} records of `{name}`");
+        return Err(EvalError::new(format!("hotspot: {message}")));
     }
     let mut stream = call.stream(frame);
     let bound = if stream.unit() * 100.0 < percent { records as u64 } else { loaded };
@@ -444,9 +442,8 @@ fn chain(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let mut next = Some(call.value(0, frame)?);
     while let Some(Value::Record(record)) = next {
         if links.len() == DEEPEST {
-            return Err(EvalError::new(format!(
-                "chain: `{field}` does not end after {DEEPEST} records; is it cyclic?"
-            )));
+            let message = format!("chain: `{field}` does not end after {DEEPEST} records; is it cyclic?");
+            return Err(EvalError::new(message));
         }
         next = record.get(field)?;
         links.push(Value::Record(record));

@@ -1,6 +1,7 @@
 //! Documents with `<name>` slots, compiled once; binding one writes BSON in a single pass.
 
 use std::borrow::Cow;
+use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 use bson::RawDocumentBuf;
@@ -103,16 +104,13 @@ impl Path {
             value = value.get(field)?.ok_or_else(|| self.missing(&value, position))?;
         }
         if self.found && self.fields.is_empty() && value.is_null() {
-            return Err(EvalError::new(format!(
-                "`<{}>` is null: nothing was found (assign it with `let` where null is meant)",
-                self.written
-            )));
+            return Err(self.problem("is null: nothing was found (assign it with `let` where null is meant)"));
         }
         match &value {
-            Value::Text(text) if self.guarded && text.starts_with('$') => Err(EvalError::new(format!(
-                "`<{}>` is {text:?}: in a pipeline that would be a field; wrap it as {{ $literal: <{}> }}",
-                self.written, self.written
-            ))),
+            Value::Text(text) if self.guarded && text.starts_with('$') => {
+                let help = format!("wrap it as {{ $literal: <{}> }}", self.written);
+                Err(self.problem(format!("is {text:?}: in a pipeline that would be a field; {help}")))
+            }
             _ => Ok(value),
         }
     }
@@ -136,10 +134,11 @@ impl Path {
             Value::Null => format!("`{}` is null", holder_name()),
             _ => format!("`{}` is missing", self.fields[position]),
         };
-        EvalError::new(format!(
-            "`<{}>` has no value: {reason} (assign it with `let` where null is meant)",
-            self.written
-        ))
+        self.problem(format!("has no value: {reason} (assign it with `let` where null is meant)"))
+    }
+
+    fn problem(&self, message: impl Display) -> EvalError {
+        EvalError::new(format!("`<{}>` {message}", self.written))
     }
 }
 
@@ -257,11 +256,8 @@ fn spread(path: &Path, hidden: &[Box<str>], writer: &mut Writer, frame: &Frame) 
             }
         }
         other => {
-            return Err(EvalError::new(format!(
-                "`...: <{}>` expected a document, found {}",
-                path.written,
-                other.kind()
-            )));
+            let (name, kind) = (&path.written, other.kind());
+            return Err(EvalError::new(format!("`...: <{name}>` expected a document, found {kind}")));
         }
     }
     Ok(())
@@ -290,7 +286,6 @@ fn write_items(items: &[Item], writer: &mut Writer, frame: &mut Frame) -> Result
 }
 
 fn text_of(pieces: &[Piece], frame: &Frame) -> Result<String, EvalError> {
-    use std::fmt::Write;
     let mut text = String::new();
     for piece in pieces {
         match piece {
@@ -305,11 +300,8 @@ fn text_of(pieces: &[Piece], frame: &Frame) -> Result<String, EvalError> {
                     Value::Bool(b) => write!(text, "{b}"),
                     Value::ObjectId(id) => write!(text, "{id}"),
                     other => {
-                        return Err(EvalError::new(format!(
-                            "`<{}>` is {}: expected a string, int, bool or id inside a text",
-                            path.written,
-                            other.kind()
-                        )));
+                        let expected = "expected a string, int, bool or id inside a text";
+                        return Err(path.problem(format!("is {}: {expected}", other.kind())));
                     }
                 };
                 written.map_err(|_| EvalError::new("out of memory for a text"))?;
