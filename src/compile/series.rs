@@ -37,7 +37,7 @@ fn series<'s>(
     let elements: Vec<Value> = match parameter_value(list, names, diagnostics)?.elements() {
         Ok(elements) => elements.take(MOST_COLLECTIONS + 1).collect(),
         Err(message) => {
-            return diagnostics.reject(list.span, message, "for example `range(0, kinds)`, with a parameter");
+            return diagnostics.reject(list.span, message.to_string(), "for example `range(0, kinds)`, with a parameter");
         }
     };
     if elements.len() > MOST_COLLECTIONS {

@@ -2,12 +2,13 @@
 //! microseconds.
 
 use std::cmp::Ordering;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use super::budget;
-use super::value::{Outcome, Value};
+use super::value::{EvalError, Outcome, Value};
 
 /// A function. Messages of its errors follow its name.
 #[derive(Clone, Copy)]
@@ -17,7 +18,7 @@ pub struct Function {
     /// Fewest and most arguments.
     pub arity: (usize, usize),
     /// What it does.
-    pub body: fn(&[Value]) -> Result<Value, String>,
+    pub body: fn(&[Value]) -> Result<Value, EvalError>,
 }
 
 impl std::fmt::Debug for Function {
@@ -66,30 +67,38 @@ pub fn find(name: &str) -> Option<Function> {
     FUNCTIONS.iter().find(|function| function.name == name).copied()
 }
 
-fn items(value: &Value) -> Result<Vec<Value>, String> {
+/// The elements of a list.
+///
+/// # Errors
+/// When it is none.
+pub(super) fn items(value: &Value) -> Result<Vec<Value>, EvalError> {
     Ok(value.elements()?.collect())
 }
 
-fn as_int(value: &Value) -> Result<i64, String> {
+/// The number of an int.
+///
+/// # Errors
+/// When it is none.
+pub(super) fn as_int(value: &Value) -> Result<i64, EvalError> {
     match value {
         Value::Int(i) => Ok(*i),
-        other => Err(format!("expected an int, found {}", other.kind())),
+        other => Err(EvalError::expected("an int", other)),
     }
 }
 
-fn as_text(value: &Value) -> Result<&Arc<str>, String> {
+fn as_text(value: &Value) -> Result<&Arc<str>, EvalError> {
     match value {
         Value::Text(text) => Ok(text),
-        other => Err(format!("expected a string, found {}", other.kind())),
+        other => Err(EvalError::expected("a string", other)),
     }
 }
 
-fn texts(arguments: &[Value], test: fn(&str, &str) -> bool) -> Result<Value, String> {
+fn texts(arguments: &[Value], test: fn(&str, &str) -> bool) -> Result<Value, EvalError> {
     Ok(Value::Bool(test(as_text(&arguments[0])?, as_text(&arguments[1])?)))
 }
 
 /// The field of every element; elements without it give null.
-fn pluck(arguments: &[Value]) -> Result<Value, String> {
+fn pluck(arguments: &[Value]) -> Result<Value, EvalError> {
     let name = as_text(&arguments[1])?;
     if let Value::Array(raw) = &arguments[0] {
         return Ok(Value::list(raw.pluck(name)?));
@@ -98,9 +107,9 @@ fn pluck(arguments: &[Value]) -> Result<Value, String> {
 }
 
 /// Parts of `length` elements or bytes, the last one shorter, as `{ number, size, items }`, numbered from 1.
-fn chunks(arguments: &[Value]) -> Result<Value, String> {
+fn chunks(arguments: &[Value]) -> Result<Value, EvalError> {
     let length = usize::try_from(as_int(&arguments[1])?).ok().filter(|length| *length > 0);
-    let length = length.ok_or("expected a length above 0")?;
+    let length = length.ok_or_else(|| EvalError::new("expected a length above 0"))?;
     let parts: Vec<Value> = match &arguments[0] {
         Value::Binary(subtype, bytes) => {
             bytes.chunks(length).map(|part| Value::Binary(*subtype, Arc::from(part))).collect()
@@ -115,7 +124,7 @@ fn chunks(arguments: &[Value]) -> Result<Value, String> {
     Ok(Value::list(parts.into_iter().enumerate().map(chunk).collect()))
 }
 
-fn flatten(arguments: &[Value]) -> Result<Value, String> {
+fn flatten(arguments: &[Value]) -> Result<Value, EvalError> {
     let mut flat = Vec::new();
     for inner in items(&arguments[0])? {
         budget::take_list(inner.len().unwrap_or(0))?;
@@ -125,9 +134,8 @@ fn flatten(arguments: &[Value]) -> Result<Value, String> {
 }
 
 /// From `start` up to, not including, `end`; negative positions count from the end; outside is cut off.
-fn slice(arguments: &[Value]) -> Result<Value, String> {
-    let length =
-        arguments[0].len().ok_or_else(|| format!("expected a list, text or bytes, found {}", arguments[0].kind()))?;
+fn slice(arguments: &[Value]) -> Result<Value, EvalError> {
+    let length = arguments[0].len().ok_or_else(|| EvalError::expected("a list, text or bytes", &arguments[0]))?;
     let place = |position: i64| {
         let position = if position < 0 { position.saturating_add(length as i64) } else { position };
         position.clamp(0, length as i64) as usize
@@ -141,39 +149,41 @@ fn slice(arguments: &[Value]) -> Result<Value, String> {
     })
 }
 
-fn sum(arguments: &[Value]) -> Result<Value, String> {
+fn sum(arguments: &[Value]) -> Result<Value, EvalError> {
     let mut total = Value::Int(0);
     for item in items(&arguments[0])? {
         total = match (&total, &item) {
-            (Value::Int(a), Value::Int(b)) => Value::Int(a.checked_add(*b).ok_or("int overflow")?),
+            (Value::Int(a), Value::Int(b)) => {
+                Value::Int(a.checked_add(*b).ok_or_else(|| EvalError::new("int overflow"))?)
+            }
             (Value::Int(0), Value::Double(b)) => Value::Double(*b),
             (Value::Double(a), Value::Double(b)) => Value::Double(a + b),
-            (_, other) => return Err(format!("expected numbers of one kind, found {}", other.kind())),
+            (_, other) => return Err(EvalError::expected("numbers of one kind", other)),
         };
     }
     Ok(total)
 }
 
-fn range(arguments: &[Value]) -> Result<Value, String> {
+fn range(arguments: &[Value]) -> Result<Value, EvalError> {
     let (from, to) = (as_int(&arguments[0])?, as_int(&arguments[1])?);
     budget::take_list(to.saturating_sub(from).try_into().unwrap_or(0))?;
     Ok(Value::list((from..to).map(Value::Int).collect()))
 }
 
 /// The SHA-256 hash of a text or of bytes, in hexadecimal; of null null.
-fn sha256(arguments: &[Value]) -> Result<Value, String> {
+fn sha256(arguments: &[Value]) -> Result<Value, EvalError> {
     let bytes: &[u8] = match &arguments[0] {
         Value::Null => return Ok(Value::Null),
         Value::Text(text) => text.as_bytes(),
         Value::Binary(_, bytes) => bytes,
-        other => return Err(format!("expected text or bytes, found {}", other.kind())),
+        other => return Err(EvalError::expected("text or bytes", other)),
     };
     budget::take_steps(bytes.len() as u64 / HASHED_PER_STEP)?;
     Ok(Value::Text(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()))
 }
 
 /// Sorted by the fields named; `-` in front of a name sorts downwards. Null comes first.
-fn sort_by(arguments: &[Value]) -> Result<Value, String> {
+fn sort_by(arguments: &[Value]) -> Result<Value, EvalError> {
     let keys = items(&arguments[1])?;
     let keys = keys.iter().map(as_text).collect::<Result<Vec<_>, _>>()?;
     let mut rows: Vec<(Vec<Value>, Value)> = Vec::new();
@@ -192,7 +202,7 @@ fn sort_by(arguments: &[Value]) -> Result<Value, String> {
 }
 
 /// The rows of a list in the order that a list of keys gives: `reorder(rows, field, keys)`.
-fn reorder(arguments: &[Value]) -> Result<Value, String> {
+fn reorder(arguments: &[Value]) -> Result<Value, EvalError> {
     let name = as_text(&arguments[1])?;
     let rows = items(&arguments[0])?;
     budget::take_steps(arguments[0].weight().saturating_mul(arguments[2].weight()))?;
@@ -205,25 +215,25 @@ fn reorder(arguments: &[Value]) -> Result<Value, String> {
 }
 
 /// The position of an element, or -1.
-fn index_of(arguments: &[Value]) -> Result<Value, String> {
+fn index_of(arguments: &[Value]) -> Result<Value, EvalError> {
     let position = arguments[1].position(arguments[0].elements()?)?;
     Ok(Value::Int(position.map_or(-1, |position| position as i64)))
 }
 
-fn object(arguments: &[Value]) -> Result<Value, String> {
+fn object(arguments: &[Value]) -> Result<Value, EvalError> {
     let keys = items(&arguments[0])?.iter().map(|key| as_text(key).cloned()).collect::<Result<Vec<_>, _>>()?;
     let values = items(&arguments[1])?;
     if keys.len() != values.len() {
-        return Err(format!("has {} keys and {} values", keys.len(), values.len()));
+        return Err(EvalError::new(format!("has {} keys and {} values", keys.len(), values.len())));
     }
     Ok(Value::Map(keys.into_iter().zip(values).collect()))
 }
 
 /// Two documents as one; the second one's keys win and keep their place there.
-fn merge(arguments: &[Value]) -> Result<Value, String> {
+fn merge(arguments: &[Value]) -> Result<Value, EvalError> {
     for argument in arguments {
         if !matches!(argument, Value::Null | Value::Document(_) | Value::Map(_) | Value::Record(_)) {
-            return Err(format!("expected documents, found {}", argument.kind()));
+            return Err(EvalError::expected("documents", argument));
         }
     }
     let later = arguments[1].content()?.entries();
@@ -238,10 +248,10 @@ fn merge(arguments: &[Value]) -> Result<Value, String> {
 ///
 /// # Errors
 /// When this is no write's reply.
-pub fn outcome(reply: &Value) -> Result<Value, String> {
+pub fn outcome(reply: &Value) -> Result<Value, EvalError> {
     let count = |name: &str| match reply.field(name)? {
         Value::Int(count) => Ok(count),
-        _ => Err(format!("expected a write's reply, found {}", reply.kind())),
+        _ => Err(EvalError::expected("a write's reply", reply)),
     };
     let upserted = !reply.field("upserted_id")?.is_null();
     Ok(Value::Outcome(if upserted || count("inserted")? > 0 || count("deleted")? > 0 || count("modified")? > 0 {
@@ -253,30 +263,30 @@ pub fn outcome(reply: &Value) -> Result<Value, String> {
     }))
 }
 
-fn rejected(arguments: &[Value]) -> Result<Value, String> {
+fn rejected(arguments: &[Value]) -> Result<Value, EvalError> {
     Ok(Value::Outcome(Outcome::Rejected(Arc::clone(as_text(&arguments[0])?))))
 }
 
-fn size(arguments: &[Value]) -> Result<Value, String> {
-    let length = arguments[0].len().ok_or_else(|| format!("does not apply to {}", arguments[0].kind()))?;
+fn size(arguments: &[Value]) -> Result<Value, EvalError> {
+    let length = arguments[0].len().ok_or_else(|| inapplicable(&arguments[0]))?;
     Ok(Value::Int(length as i64))
 }
 
-fn split(arguments: &[Value]) -> Result<Value, String> {
+fn split(arguments: &[Value]) -> Result<Value, EvalError> {
     let (text, separator) = (as_text(&arguments[0])?, as_text(&arguments[1])?);
     budget::take_list(text.matches(&**separator).count())?;
     Ok(Value::list(text.split(&**separator).map(Value::text).collect()))
 }
 
 /// Texts joined, with a separator between them, or byte strings joined.
-fn join(arguments: &[Value]) -> Result<Value, String> {
+fn join(arguments: &[Value]) -> Result<Value, EvalError> {
     let list = items(&arguments[0])?;
     let separators = arguments.get(1).map_or(0, Value::weight).saturating_mul(list.len() as u64);
     budget::take_bytes(list.iter().map(Value::weight).sum::<u64>().saturating_add(separators).saturating_mul(64))?;
     if let Some(Value::Binary(subtype, _)) = list.first() {
         let bytes = list.iter().map(|item| match item {
             Value::Binary(_, bytes) => Ok(&**bytes),
-            other => Err(format!("expected bytes only, found {}", other.kind())),
+            other => Err(EvalError::expected("bytes only", other)),
         });
         return Ok(Value::Binary(*subtype, bytes.collect::<Result<Vec<_>, _>>()?.concat().into()));
     }
@@ -285,7 +295,7 @@ fn join(arguments: &[Value]) -> Result<Value, String> {
     Ok(Value::Text(parts.join(separator).into()))
 }
 
-fn string(arguments: &[Value]) -> Result<Value, String> {
+fn string(arguments: &[Value]) -> Result<Value, EvalError> {
     Ok(Value::Text(match arguments[0].referenced()? {
         Value::Text(text) => text,
         Value::Int(i) => i.to_string().into(),
@@ -294,38 +304,46 @@ fn string(arguments: &[Value]) -> Result<Value, String> {
         Value::ObjectId(id) => id.to_hex().into(),
         Value::Date(millis) => {
             let date = bson::DateTime::from_millis(millis).try_to_rfc3339_string();
-            date.map_err(|error| error.to_string())?.into()
+            date.map_err(|error| EvalError::new(error.to_string()))?.into()
         }
-        other => return Err(format!("does not apply to {}", other.kind())),
+        other => return Err(inapplicable(&other)),
     }))
 }
 
-fn int(arguments: &[Value]) -> Result<Value, String> {
+fn inapplicable(value: &Value) -> EvalError {
+    EvalError::new(format!("does not apply to {}", value.kind()))
+}
+
+fn parsed<T: FromStr>(text: &str, kind: &str) -> Result<T, EvalError> {
+    text.parse().map_err(|_| EvalError::new(format!("invalid {kind} {text:?}")))
+}
+
+fn int(arguments: &[Value]) -> Result<Value, EvalError> {
     match &arguments[0] {
         Value::Int(i) => Ok(Value::Int(*i)),
         Value::Double(d) if d.abs() < 9.0e18 => Ok(Value::Int(*d as i64)),
-        Value::Text(text) => text.parse().map(Value::Int).map_err(|_| format!("invalid int {text:?}")),
+        Value::Text(text) => parsed(text, "int").map(Value::Int),
         Value::Date(millis) => Ok(Value::Int(*millis)),
-        other => Err(format!("does not apply to {}", other.kind())),
+        other => Err(inapplicable(other)),
     }
 }
 
-fn double(arguments: &[Value]) -> Result<Value, String> {
+fn double(arguments: &[Value]) -> Result<Value, EvalError> {
     match &arguments[0] {
         Value::Int(i) => Ok(Value::Double(*i as f64)),
         Value::Double(d) => Ok(Value::Double(*d)),
-        Value::Text(text) => text.parse().map(Value::Double).map_err(|_| format!("invalid number {text:?}")),
-        other => Err(format!("does not apply to {}", other.kind())),
+        Value::Text(text) => parsed(text, "number").map(Value::Double),
+        other => Err(inapplicable(other)),
     }
 }
 
-fn timestamp(arguments: &[Value]) -> Result<Value, String> {
+fn timestamp(arguments: &[Value]) -> Result<Value, EvalError> {
     match &arguments[0] {
         Value::Date(millis) | Value::Int(millis) => Ok(Value::Date(*millis)),
         Value::Text(text) => bson::DateTime::parse_rfc3339_str(&**text)
             .map(|date| Value::Date(date.timestamp_millis()))
-            .map_err(|_| format!("invalid time {text:?}, for example 2026-01-31T12:00:00Z")),
-        other => Err(format!("does not apply to {}", other.kind())),
+            .map_err(|_| EvalError::new(format!("invalid time {text:?}, for example 2026-01-31T12:00:00Z"))),
+        other => Err(inapplicable(other)),
     }
 }
 
@@ -351,7 +369,7 @@ mod tests {
         assert_eq!(sha256(&[Value::text("")]), Ok(Value::text(empty)));
         assert_eq!(sha256(&[Value::Binary(0, Arc::from(&b"abc"[..]))]), sha256(&[Value::text("abc")]));
         assert_eq!(sha256(&[Value::Null]), Ok(Value::Null));
-        assert_eq!(sha256(&[Value::Int(1)]), Err("expected text or bytes, found an int".to_owned()));
+        assert_eq!(sha256(&[Value::Int(1)]), Err(EvalError::expected("text or bytes", &Value::Int(1))));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::generate::{self, Label, Stream, Zipf};
 
 use super::call_id::{FIRST_NEW_RECORD, never};
 use super::data::RECORD_BYTES;
+use super::function::{as_int, items};
 use super::operation::EarlierCalls;
 use super::{EvalError, Expression, Frame, Value, budget};
 
@@ -252,42 +253,34 @@ impl GeneratorCall {
         EvalError::new(format!("{}: unfit arguments", self.generator.name))
     }
 
-    fn expected(&self, kind: &str, found: &Value) -> EvalError {
-        EvalError::new(format!("{}: {}", self.generator.name, EvalError::expected(kind, found)))
+    fn named(&self, error: EvalError) -> EvalError {
+        EvalError::new(format!("{}: {error}", self.generator.name))
     }
 
     fn int(&self, position: usize, frame: &mut Frame) -> Result<i64, EvalError> {
-        match self.value(position, frame)? {
-            Value::Int(i) => Ok(i),
-            other => Err(self.expected("an int", &other)),
-        }
+        as_int(&self.value(position, frame)?).map_err(|error| self.named(error))
     }
 
     /// An argument that is a count or a length; each thing that is made takes `bytes_each` bytes.
     fn length(&self, position: usize, bytes_each: u64, frame: &mut Frame) -> Result<usize, EvalError> {
-        let (length, name) = (self.int(position, frame)?, self.generator.name);
-        if length > LONGEST {
-            let message = format!("{name}: {length} is too long, the most is {LONGEST}");
-            return Err(EvalError::new(message));
+        let name = self.generator.name;
+        match self.int(position, frame)? {
+            length @ 0..=LONGEST => budget::take_bytes(length as u64 * bytes_each).map(|()| length as usize),
+            length @ ..0 => Err(EvalError::new(format!("{name}: expected a length >= 0, found {length}"))),
+            length => Err(EvalError::new(format!("{name}: {length} is too long, the most is {LONGEST}"))),
         }
-        let length = usize::try_from(length)
-            .map_err(|_| EvalError::new(format!("{name}: expected a length >= 0, found {length}")))?;
-        budget::take_bytes(length as u64 * bytes_each)?;
-        Ok(length)
     }
 
     fn number(&self, position: usize, frame: &mut Frame) -> Result<f64, EvalError> {
         match self.value(position, frame)? {
             Value::Int(i) => Ok(i as f64),
             Value::Double(d) => Ok(d),
-            other => Err(self.expected("a number", &other)),
+            other => Err(self.named(EvalError::expected("a number", &other))),
         }
     }
 
     fn list(&self, position: usize, frame: &mut Frame) -> Result<Vec<Value>, EvalError> {
-        let value = self.value(position, frame)?;
-        let items = value.items().map(Iterator::collect);
-        items.ok_or_else(|| self.expected("a list", &value))
+        items(&self.value(position, frame)?).map_err(|error| self.named(error))
     }
 }
 

@@ -31,12 +31,6 @@ impl EvalError {
     }
 }
 
-impl From<EvalError> for String {
-    fn from(error: EvalError) -> String {
-        error.message.into()
-    }
-}
-
 /// A logical record, as values know it. Its fields are drawn when they are asked for, which can fail.
 pub trait LogicalRecord: fmt::Debug + Send + Sync {
     /// Whether it was made here (written whole) rather than pointed at (written as its `_id`).

@@ -8,11 +8,11 @@ use std::time::Duration;
 use docshape::compile::{Choice, compile};
 use docshape::engine::{RoundPlan, StopFlag};
 use docshape::plan::Plan;
-use docshape::report::{Renderer, Report, Terminal};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::verify::{Verifier, VerifySettings};
 
 use crate::harness::{self, bench};
+use crate::verify::report;
 
 /// The example scenarios with their names.
 fn examples() -> Vec<(String, String)> {
@@ -89,11 +89,7 @@ async fn every_example_is_verified() {
             stop: StopFlag::default(),
         };
         let verification = verifier.run().await.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let mut report = String::new();
-        Terminal { width: 100, colour: false, full: true }
-            .render(&Report::of_verification(&verification), &mut report)
-            .unwrap();
-        assert!(verification.passes() && verification.not_covered().is_empty(), "{report}");
+        assert!(verification.passes() && verification.not_covered().is_empty(), "{}", report(&verification));
     }
 }
 

@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use docshape::compile::{Choice, compile};
 use docshape::engine::StopFlag;
-use docshape::report::{Renderer, Report, Terminal};
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::verify::{Verifier, VerifySettings};
 use futures_util::stream::{self, StreamExt};
 use mistakes::{MISTAKES, Mistake, Way};
 
 use crate::harness::{Bench, bench, namespace, plan};
+use crate::verify::report;
 
 /// Calls of a sequential check, as many as a run makes before it measures.
 const CALLS: u64 = 200;
@@ -124,10 +124,7 @@ async fn sequential(bench: &Bench, mistake: &Mistake, text: &str, number: usize)
     };
     match verifier.run_sequential().await {
         Ok(verification) => {
-            let mut text = String::new();
-            Terminal { width: 100, colour: false, full: true }
-                .render(&Report::of_verification(&verification), &mut text)
-                .unwrap();
+            let text = report(&verification);
             Said { code: i32::from(!verification.passes()), text: text.replace(&prefix, "docshape_") }
         }
         Err(error) => Said { code: 2, text: error.to_string().replace(&prefix, "docshape_") },

@@ -282,9 +282,7 @@ fn is_true(condition: &Expression, label: &str, frame: &mut Frame) -> Result<boo
 fn implicit_result(program: &Program, frame: &Frame) -> Result<Value, StepError> {
     match program.implicit {
         Implicit::Reply => Ok(frame.slot(program.reply).clone()),
-        Implicit::Outcome => {
-            outcome(frame.slot(program.reply)).map_err(|message| StepError::invalid("outcome", EvalError::new(message)))
-        }
+        Implicit::Outcome => outcome(frame.slot(program.reply)).map_err(|error| StepError::invalid("outcome", error)),
         Implicit::Ok => Ok(Value::Outcome(Outcome::Ok)),
     }
 }
