@@ -395,9 +395,8 @@ impl LogicalRecord for Record {
         if let Some(document) = self.document.get() {
             return Ok(document.clone());
         }
-        let (mut writer, open) = Writer::new();
-        self.write(&mut writer)?;
-        Ok(self.document.get_or_init(|| Raw::new(writer.finish(open))).clone())
+        let written = Raw::new(Writer::document(|writer| self.write(writer))?);
+        Ok(self.document.get_or_init(|| written).clone())
     }
 }
 

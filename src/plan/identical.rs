@@ -5,26 +5,17 @@ use std::fmt::Debug;
 
 use super::{Arm, Plan, Program};
 
-/// An operation that a strategy does exactly as the baseline does: the same commands over collections of the same
-/// documents and indexes. A difference between their times shows what the other operations of the mix do to this one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IdenticalProgram {
-    /// The strategy, a position among the plan's.
-    pub arm: usize,
-    /// The operation, a position among the plan's.
-    pub operation: usize,
-}
-
 impl Plan {
-    /// All operations that are the same in a strategy and in the baseline, by strategy, then by operation. The repeat of
-    /// the baseline is left out: it is the same in all.
-    pub fn identical_programs(&self) -> Vec<IdenticalProgram> {
+    /// Returns the strategies and operations, by position, for which the strategy does exactly as the baseline does: the same
+    /// commands over collections of the same documents and indexes. A difference between their times shows what the other
+    /// operations of the mix do to this one. By strategy, then by operation. The repeat of the baseline is left out: it is the
+    /// same in all.
+    pub fn identical_programs(&self) -> Vec<(usize, usize)> {
         let Some(baseline) = self.arms.first() else { return Vec::new() };
         let others = self.arms.iter().enumerate().skip(1).filter(|(_, other)| !other.is_repeat);
         let of = |(arm, other)| {
             let operations = 0..self.operations.len();
-            let same = operations.filter(move |operation| is_identical(baseline, other, *operation));
-            same.map(move |operation| IdenticalProgram { arm, operation })
+            operations.filter(move |operation| is_identical(baseline, other, *operation)).map(move |same| (arm, same))
         };
         others.flat_map(of).collect()
     }
@@ -93,8 +84,8 @@ strategies:
         let plan = chosen(&text, &Choice { repeat: true, ..Choice::default() });
         assert_eq!(plan.arms.len(), 3);
         let found = plan.identical_programs();
-        assert!(found.iter().all(|found| found.arm == 1));
-        found.iter().map(|found| plan.operations[found.operation].name.to_string()).collect()
+        assert!(found.iter().all(|(arm, _)| *arm == 1));
+        found.iter().map(|(_, operation)| plan.operations[*operation].name.to_string()).collect()
     }
 
     #[test]
@@ -140,8 +131,8 @@ strategies:
         let text = include_str!("../../scenarios/parts-products.yaml");
         let plan = chosen(text, &Choice { strategies: strategies.into(), ..Choice::default() });
         let names = |arm| {
-            let same = plan.identical_programs().into_iter().filter(move |found| found.arm == arm);
-            same.map(|found| &*plan.operations[found.operation].name).collect::<Vec<_>>()
+            let same = plan.identical_programs().into_iter().filter(move |found| found.0 == arm);
+            same.map(|(_, operation)| &*plan.operations[operation].name).collect::<Vec<_>>()
         };
         let inherited =
             ["part", "where_used", "rename_part", "rename_product", "adjust_qty", "add_part", "remove_part"];

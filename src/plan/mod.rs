@@ -32,7 +32,6 @@ pub use data::{Data, DataClock, Entity};
 pub use expression::{Expression, truth};
 pub use frame::Frame;
 pub use function::{find as find_function, outcome};
-pub use identical::IdenticalProgram;
 pub use operation::{Argument, Mix, Operation};
 pub use program::{Caught, Command, Concerns, Implicit, Places, Program, ReplyShape, Retry, Step, While};
 pub use raw::Raw;

@@ -20,7 +20,7 @@ use super::invocation::Invocation;
 pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocation: &Invocation) -> RunRecord {
     let plan = &ready.plan;
     let identical = plan.identical_programs().into_iter();
-    let identical = identical.map(|same| IdenticalProgramRecord { strategy: same.arm, operation: same.operation });
+    let identical = identical.map(|(strategy, operation)| IdenticalProgramRecord { strategy, operation });
     RunRecord {
         format: FORMAT_VERSION,
         version: env!("CARGO_PKG_VERSION").into(),
