@@ -50,11 +50,9 @@ impl Audit {
         data: &Arc<Data>,
         calls: impl Iterator<Item = (Arc<str>, OutcomeCounts)>,
     ) -> Result<i64, EvalError> {
-        let entry = |name: &str, count: u64| (Arc::from(name), Value::Int(count as i64));
-        let counts = |counts: OutcomeCounts| {
-            let OutcomeCounts { ok, same, not_found, rejected } = counts;
-            let counts = [ok, same, not_found, rejected];
-            Value::Map(OUTCOMES.iter().zip(counts).map(|(name, count)| entry(name, count)).collect())
+        let entry = |(name, count): (&str, u64)| (Arc::from(name), Value::Int(count as i64));
+        let counts = |OutcomeCounts { ok, same, not_found, rejected }| {
+            Value::Map(OUTCOMES.into_iter().zip([ok, same, not_found, rejected]).map(entry).collect())
         };
         let mut frame = Frame::new(data, data.seed, 0, 1);
         frame.set(CALLS, Value::Map(calls.map(|(name, calls)| (name, counts(calls))).collect()));

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use super::function::Function;
 use super::generator::GeneratorCall;
-use super::operator::Operator;
 use super::{EvalError, Frame, Value, budget};
 
 /// A resolved expression.
@@ -25,7 +24,7 @@ pub enum Expression {
     /// `-x`
     Negate(Box<Expression>),
     /// `a + b`, `a < b`, `a[b]`...
-    Binary(&'static Operator, Box<[Expression; 2]>),
+    Binary(&'static Function, Box<[Expression; 2]>),
     /// `a && b`
     And(Box<[Expression; 2]>),
     /// `a || b`
@@ -92,8 +91,8 @@ impl Expression {
             Expression::Not(x) => Value::Bool(!x.holds(frame)?),
             Expression::Negate(x) => negate(&x.evaluate(frame)?)?,
             Expression::Binary(operator, operands) => {
-                let (a, b) = (operands[0].evaluate(frame)?, operands[1].evaluate(frame)?);
-                operator.apply(&a, &b)?
+                let values = [operands[0].evaluate(frame)?, operands[1].evaluate(frame)?];
+                (operator.body)(&values)?
             }
             Expression::And(parts) => Value::Bool(parts[0].holds(frame)? && parts[1].holds(frame)?),
             Expression::Or(parts) => Value::Bool(parts[0].holds(frame)? || parts[1].holds(frame)?),
