@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docshape::compile::{Choice, compile};
-use docshape::engine::{RoundPlan, StopFlag};
+use docshape::engine::RoundPlan;
 use docshape::plan::Plan;
 use docshape::scenario::{Diagnostics, Source, read};
-use docshape::verify::{Verifier, VerifySettings};
+use docshape::verify::VerifySettings;
 
 use crate::harness::{self, bench};
-use crate::verify::report;
+use crate::verify::{report, verifier};
 
 /// The example scenarios with their names.
 fn examples() -> Vec<(String, String)> {
@@ -80,15 +80,8 @@ async fn every_example_is_verified() {
             timeout: Duration::from_secs(10),
         };
         let target = bench.client(settings.connections()).await;
-        let verifier = Verifier {
-            plan: &plan,
-            settings,
-            target: &target,
-            progress: &|_, _| {},
-            fault: None,
-            stop: StopFlag::default(),
-        };
-        let verification = verifier.run().await.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let verification =
+            verifier(&plan, settings, &target).run().await.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(verification.passes() && verification.not_covered().is_empty(), "{}", report(&verification));
     }
 }

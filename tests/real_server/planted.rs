@@ -13,14 +13,13 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use docshape::compile::{Choice, compile};
-use docshape::engine::StopFlag;
 use docshape::scenario::{Diagnostics, Source, read};
-use docshape::verify::{Verifier, VerifySettings};
+use docshape::verify::VerifySettings;
 use futures_util::stream::{self, StreamExt};
 use mistakes::{MISTAKES, Mistake, Way};
 
 use crate::harness::{Bench, bench, namespace, plan};
-use crate::verify::report;
+use crate::verify::{report, verifier};
 
 /// Calls of a sequential check, as many as a run makes before it measures.
 const CALLS: u64 = 200;
@@ -114,15 +113,7 @@ async fn sequential(bench: &Bench, mistake: &Mistake, text: &str, number: usize)
         timeout: Duration::from_secs(30),
     };
     let target = bench.client(settings.connections()).await;
-    let verifier = Verifier {
-        plan: &plan,
-        settings,
-        target: &target,
-        progress: &|_, _| {},
-        fault: None,
-        stop: StopFlag::default(),
-    };
-    match verifier.run_sequential().await {
+    match verifier(&plan, settings, &target).run_sequential().await {
         Ok(verification) => {
             let text = report(&verification);
             Said { code: i32::from(!verification.passes()), text: text.replace(&prefix, "docshape_") }

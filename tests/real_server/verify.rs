@@ -20,14 +20,21 @@ const SHELVES: &str = include_str!("../valid/shelves.yaml");
 const JOINS: &str = include_str!("../valid/joins.yaml");
 const BLOG: &str = include_str!("../../scenarios/blog-comments.yaml");
 
+/// Returns a verifier that nothing disturbs.
+pub fn verifier<'v>(
+    plan: &'v Arc<Plan>,
+    settings: VerifySettings,
+    target: &'v MongoTarget,
+) -> Verifier<'v, MongoTarget> {
+    Verifier { plan, settings, target, progress: &|_, _| {}, fault: None, stop: StopFlag::default() }
+}
+
 pub async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Verification {
     let command = "docshape verify it".to_owned();
     let namespace = harness::namespace(&plan.name, id);
     let settings = VerifySettings { namespace, command, calls, clients: 16, timeout: Duration::from_secs(10) };
     let target = bench.client(settings.connections()).await;
-    let verifier =
-        Verifier { plan, settings, target: &target, progress: &|_, _| {}, fault: None, stop: StopFlag::default() };
-    verifier.run().await.unwrap()
+    verifier(plan, settings, &target).run().await.unwrap()
 }
 
 async fn shelves(strategies: &[&str]) -> Verification {
@@ -322,8 +329,7 @@ async fn disturbed(text: &str, strategies: &[&str], kind: FaultKind) -> Verifica
     let (uri, patience) = (server.patient_uri(), Duration::from_secs(30));
     let target = &MongoTarget::connect_patiently(&uri, settings.connections(), patience).await.unwrap();
     let fault = Some(Fault { kind, server: Some(&server) });
-    let verifier = Verifier { plan, settings, target, progress: &|_, _| {}, fault, stop: StopFlag::default() };
-    verifier.run().await.unwrap()
+    Verifier { fault, ..verifier(plan, settings, target) }.run().await.unwrap()
 }
 
 #[tokio::test]
