@@ -22,12 +22,11 @@ pub fn uniform_int(stream: &mut Stream, a: i64, b: i64) -> Result<i64, String> {
     if a > b {
         return Err(parameter("lower bound of uniform", a, "at most the upper bound"));
     }
-    let span = (i128::from(b) - i128::from(a) + 1) as u128;
-    let offset = match u64::try_from(span) {
-        Ok(span) => stream.below(span),
-        Err(_) => stream.bits(),
+    let offset = match b.abs_diff(a).checked_add(1) {
+        Some(span) => stream.below(span),
+        None => stream.bits(),
     };
-    Ok((i128::from(a) + i128::from(offset)) as i64)
+    Ok(a.wrapping_add_unsigned(offset))
 }
 
 /// A double from `a` to `b`; `b` itself only where rounding leads there.

@@ -157,8 +157,7 @@ impl Data {
         let mut index = Referrers::new();
         for ordinal in 0..self.len(entity) {
             budget::take_record(100)?;
-            let Value::Record(record) = self.reference(entity, ordinal) else { continue };
-            let value = record.get(field)?.unwrap_or(Value::Null);
+            let value = self.reference(entity, ordinal).field(field)?;
             let targets: Vec<Value> = match value.items() {
                 Some(items) => items.collect(),
                 None => vec![value.clone()],

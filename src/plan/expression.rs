@@ -75,12 +75,11 @@ impl Expression {
     /// # Errors
     /// When an operator or function meets a value that it does not take, or the budget is exhausted.
     pub fn evaluate(&self, frame: &mut Frame) -> Result<Value, EvalError> {
-        match self {
+        let _level = match self {
             Expression::Constant(value) => return Ok(value.clone()),
             Expression::Slot(slot) => return Ok(frame.slot(*slot).clone()),
-            _ => {}
-        }
-        let _level = budget::enter()?;
+            _ => budget::enter()?,
+        };
         Ok(match self {
             Expression::Constant(value) => value.clone(),
             Expression::Slot(slot) => frame.slot(*slot).clone(),

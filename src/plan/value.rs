@@ -387,18 +387,9 @@ impl Value {
 
 /// The order of an int and a double, exact beyond the 53 bits that a double holds.
 fn against_double(int: i64, double: f64) -> Option<Ordering> {
-    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
-    if double.is_nan() {
-        return None;
-    }
-    Some(if double >= BEYOND {
-        Ordering::Less
-    } else if double < -BEYOND {
-        Ordering::Greater
-    } else {
-        let fraction = 0.0_f64.partial_cmp(&double.fract()).unwrap_or(Ordering::Equal);
-        int.cmp(&(double.trunc() as i64)).then(fraction)
-    })
+    // Rounding keeps the order: only where it makes the two equal, one may be greater.
+    let rounded = (int as f64).partial_cmp(&double)?;
+    Some(rounded.then_with(|| i128::from(int).cmp(&(double as i128))))
 }
 
 /// Whether all tests pass; the first that does not ends them.
