@@ -36,8 +36,9 @@ fn series<'s>(
     let (name, list) = definition.series.as_ref()?;
     let elements: Vec<Value> = match parameter_value(list, names, diagnostics)?.elements() {
         Ok(elements) => elements.take(MOST_COLLECTIONS + 1).collect(),
-        Err(message) => {
-            return diagnostics.reject(list.span, message.to_string(), "for example `range(0, kinds)`, with a parameter");
+        Err(error) => {
+            let help = "for example `range(0, kinds)`, with a parameter";
+            return diagnostics.reject(list.span, error.to_string(), help);
         }
     };
     if elements.len() > MOST_COLLECTIONS {
