@@ -24,7 +24,7 @@ use crate::studies::sweep::report as sweep;
 use super::comparison::ComparedRuns;
 use super::document::format::{plain, steers};
 use super::write::csv::csv as metrics;
-use super::write::html::markup;
+use super::write::html::tests::markup;
 use super::write::smoke::smoke;
 use super::{CSV_COLUMNS, Html, Json, Junit, Markdown, NamedRun, Renderer, Report, Terminal, verification};
 
@@ -303,7 +303,7 @@ fn a_table_has_its_columns_whatever_its_texts_are_and_no_formula() {
         let written = table(&sample::whole(&run));
         assert_still(&written, text);
         let mut reader = ::csv::Reader::from_reader(written.as_bytes());
-        assert_eq!(reader.headers().unwrap(), CSV_COLUMNS.as_slice());
+        assert!(reader.headers().unwrap().iter().eq(CSV_COLUMNS.split(',')));
         let mut arms = 0;
         for row in reader.records() {
             let row = row.unwrap();

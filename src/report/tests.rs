@@ -89,7 +89,7 @@ pub(crate) fn in_every_form(report: &Report) -> [String; 2] {
     for line in text.lines().filter(|line| !line.starts_with("    ")) {
         assert!(line.chars().count() <= 80 && line.trim_end() == line, "{line}");
     }
-    write::html::markup::read(&written(&Html));
+    write::html::tests::markup::read(&written(&Html));
     assert_eq!(write::json::tests::faults(&written(&Json)), [""; 0]);
     [text, written(&Markdown)]
 }

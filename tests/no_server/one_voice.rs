@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use docshape::report::{Json, Junit, Renderer, Report, csv};
 use docshape::results::{self, PublishedMix, PublishedScenario, RunRecord};
-use docshape::studies::published::matrix::{CatalogueOrder, Matrix, PlacedResult};
+use docshape::studies::published::matrix::{Matrix, PlacedResult};
 use docshape::studies::published::summary_file::published;
 use regex::Regex;
 use serde_json::Value;
@@ -74,16 +74,10 @@ impl Said {
             mixes: vec![PublishedMix { name: record.mix.name.clone(), weights: None, has_parameters: false }],
         };
         let summary = published(record, scenario, "");
-        let placed = PlacedResult {
-            folder: "a".into(),
-            record: summary.clone(),
-            has_page: false,
-            anchor: "",
-            has_markdown: false,
-        };
+        let placed = PlacedResult { folder: "a".into(), record: summary.clone(), has_page: false, has_markdown: false };
         let mut default = placed.clone();
         default.record.mix.name = "default".into();
-        let matrix = Matrix::new(vec![default], CatalogueOrder { groups: &[], scenarios: &[] });
+        let matrix = Matrix::new(vec![default], &[], &[]);
         let scenario = &matrix.groups[0].scenarios[0];
         let cells = scenario.rows[0].times().iter().map(|cell| cell.text());
         let names = scenario.strategies.iter().map(|strategy| strategy.name.clone());

@@ -53,14 +53,8 @@ pub struct Cell {
     pub value: Option<Value>,
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::text(text)
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Cell {
         Cell::text(text)
     }
 }

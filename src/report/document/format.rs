@@ -44,12 +44,9 @@ fn pair(first: String, second: String, between: &str) -> String {
 
 fn in_unit(value: f64, units: &[(f64, &str)]) -> String {
     // 999.6 ns reads as 1.00 µs: the unit is chosen by what rounding makes of the value.
-    let unit = units.iter().rfind(|(size, _)| value / size >= 0.9995).or(units.first());
-    match unit {
-        Some((size, name)) if *size == 1.0 => format!("{} {name}", count(value.round() as u64)),
-        Some((size, name)) => format!("{} {name}", three(value / size)),
-        None => three(value),
-    }
+    let (size, name) = units.iter().rfind(|(size, _)| value / size >= 0.9995).unwrap_or(&units[0]);
+    let number = if *size == 1.0 { count(value.round() as u64) } else { three(value / size) };
+    format!("{number} {name}")
 }
 
 /// Three significant digits; whole numbers from 1000 on.
@@ -85,14 +82,14 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// A count with its noun.
+/// A count with its noun, such as `1 retry` and `2 retries`.
 pub fn counted(value: u64, noun: &str) -> String {
-    let number = count(value);
-    match noun.strip_suffix('y') {
-        _ if value == 1 => format!("{number} {noun}"),
-        Some(stem) => format!("{number} {stem}ies"),
-        None => format!("{number} {noun}s"),
-    }
+    let noun = match noun.strip_suffix('y') {
+        _ if value == 1 => noun.to_owned(),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ => format!("{noun}s"),
+    };
+    format!("{} {noun}", count(value))
 }
 
 /// A share (0 to 1) in percent: two digits, three next to 100, and never 0 or 100 for what is only close to it.
@@ -156,17 +153,17 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Names as an enumeration: `a, b and c`.
-pub(crate) fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+pub(crate) fn listed(names: impl IntoIterator<Item: AsRef<str>>) -> String {
+    let mut names: Vec<String> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
+    match names.pop() {
+        Some(last) if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+        last => last.unwrap_or_default(),
     }
 }
 
 /// Names as an enumeration; `None` without any.
 pub(crate) fn enumerated(names: impl IntoIterator<Item = String>) -> Option<String> {
-    Some(listed(&names.into_iter().collect::<Vec<_>>())).filter(|text| !text.is_empty())
+    Some(listed(names)).filter(|text| !text.is_empty())
 }
 
 pub(crate) fn capitalised(text: &str) -> String {
@@ -208,8 +205,9 @@ mod tests {
 
     #[test]
     fn nouns_agree_with_their_counts() {
-        let read = [(1, "anomaly"), (2, "anomaly"), (1_000, "call")].map(|(value, noun)| counted(value, noun));
-        assert_eq!(read, ["1 anomaly", "2 anomalies", "1,000 calls"]);
+        let read =
+            [(1, "anomaly"), (2, "anomaly"), (2, "key"), (1_000, "call")].map(|(value, noun)| counted(value, noun));
+        assert_eq!(read, ["1 anomaly", "2 anomalies", "2 keys", "1,000 calls"]);
     }
 
     #[test]

@@ -8,5 +8,10 @@ pub(crate) mod section;
 pub(crate) mod table;
 
 pub use cell::{Cell, Link, Tone};
+pub(crate) use decision::Decision;
+pub(crate) use format::{
+    NOTHING, bytes, capitalised, count, counted, enumerated, listed, percent, plain, short, three, time, unmarked,
+    visible, wrap,
+};
 pub use section::{Finding, Headline, Listing, Paragraph, Section};
 pub use table::{Block, Column, Forms, Grid, Kind, Line, Measure, Row, Table};

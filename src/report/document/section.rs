@@ -18,6 +18,8 @@
 //! [`Table::side_by_side`], and by [`Table::folded`] for details of the page. Leads are for documents alone, notes for every
 //! form unless they are limited. A section without a table, item, chart, code or note in some form is left out of it.
 
+use serde::Serialize;
+
 use super::cell::Tone;
 use super::chart::Charts;
 use super::decision::Decision;
@@ -73,15 +75,18 @@ impl Headline {
     }
 }
 
-/// What was found of one operation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The result for one operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "FindingView"))]
 pub struct Finding {
-    /// The operation, or whatever was compared.
+    /// The operation; in a comparison of runs the strategy as well.
+    #[serde(rename = "operation")]
     pub name: String,
-    /// What was found.
-    pub text: String,
-    /// Whether it is a difference.
+    /// Whether a difference is reported.
+    #[serde(rename = "difference")]
     pub is_difference: bool,
+    /// The result in a sentence.
+    pub text: String,
 }
 
 /// A paragraph and the forms that have it.
@@ -105,7 +110,7 @@ pub struct Listing {
 }
 
 /// A part of a report under one heading.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct Section {
     /// By which links find it.
@@ -135,19 +140,7 @@ pub struct Section {
 impl Section {
     /// A section without content, in every form.
     pub fn new(id: &'static str, title: impl Into<String>) -> Section {
-        Section {
-            id,
-            title: title.into(),
-            lead: Vec::new(),
-            charts: None,
-            tables: Vec::new(),
-            items: Vec::new(),
-            code: Vec::new(),
-            notes: Vec::new(),
-            source: None,
-            data: None,
-            forms: Forms::ALL,
-        }
+        Section { id, title: title.into(), ..Section::default() }
     }
 
     /// The same with a paragraph at the beginning.

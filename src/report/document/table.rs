@@ -33,6 +33,9 @@ impl Forms {
     /// The forms that are documents.
     pub const DOCUMENT: Forms = Forms(6);
 
+    /// No form.
+    const NONE: Forms = Forms(0);
+
     /// These forms and others.
     pub const fn and(self, other: Forms) -> Forms {
         Forms(self.0 | other.0)
@@ -49,10 +52,18 @@ impl Forms {
     }
 }
 
+/// Every form shows what is not limited to some.
+impl Default for Forms {
+    fn default() -> Forms {
+        Forms::ALL
+    }
+}
+
 /// What the values of a column are in JSON; numbers and texts may be `null`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
     /// A text.
+    #[default]
     Text,
     /// A number.
     Number,
@@ -67,7 +78,7 @@ pub enum Kind {
 }
 
 /// A column.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[must_use]
 pub struct Column {
     /// Its name in JSON.
@@ -85,7 +96,7 @@ pub struct Column {
 impl Column {
     /// A column of texts.
     pub fn text(key: &'static str, heading: impl Into<String>, about: &'static str) -> Column {
-        Column { key, heading: heading.into(), about, kind: Kind::Text, forms: Forms::ALL }
+        Column { key, heading: heading.into(), about, ..Column::default() }
     }
 
     /// The column of strategies.
@@ -190,7 +201,7 @@ impl<'m, T: 'm> Measure<'m, T> {
 }
 
 /// A row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[must_use]
 pub struct Row {
     /// The thing that the row and its neighbours are about; blank where a table has no groups.
@@ -210,8 +221,7 @@ pub struct Row {
 impl Row {
     /// A row of this name in every form.
     pub fn new(name: impl Into<Cell>) -> Row {
-        let (group, cells) = (Cell::default(), Vec::new());
-        Row { group, name: name.into(), cells, series: None, id: None, forms: Forms::ALL }
+        Row { name: name.into(), ..Row::default() }
     }
 
     /// The same in a group.
@@ -236,7 +246,7 @@ impl Row {
 }
 
 /// A table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[must_use]
 pub struct Table {
     /// Its name in JSON.
@@ -278,18 +288,7 @@ impl Table {
 
     /// A table without columns and rows, in every form.
     pub fn empty(id: &'static str, title: impl Into<String>, name: Column) -> Table {
-        Table {
-            id,
-            title: title.into(),
-            group: None,
-            name,
-            columns: Vec::new(),
-            rows: Vec::new(),
-            side_by_side: Forms(0),
-            list: Forms(0),
-            is_folded: false,
-            forms: Forms::ALL,
-        }
+        Table { id, title: title.into(), name, side_by_side: Forms::NONE, list: Forms::NONE, ..Table::default() }
     }
 
     /// The same with groups.
@@ -312,11 +311,6 @@ impl Table {
         Table { list: forms, ..self }
     }
 
-    /// Whether the page has a list of entries.
-    pub fn is_list_on_page(&self) -> bool {
-        self.list.contains(Forms::HTML)
-    }
-
     /// The same folded on the page.
     pub fn folded(self) -> Table {
         Table { is_folded: true, ..self }
@@ -330,11 +324,8 @@ impl Table {
     /// The rows and columns that a form shows; `None` without rows.
     pub fn grid(&self, form: Forms) -> Option<Grid<'_>> {
         let rows: Vec<&Row> = self.rows.iter().filter(|row| row.forms.contains(form)).collect();
-        if rows.is_empty() || !self.forms.contains(form) {
-            return None;
-        }
-        let is_side_by_side = self.side_by_side.contains(form);
-        Some(if is_side_by_side { self.side_by_side_grid(&rows, form) } else { self.stacked_grid(&rows, form) })
+        let grid = if self.side_by_side.contains(form) { Table::side_by_side_grid } else { Table::stacked_grid };
+        (!rows.is_empty() && self.forms.contains(form)).then(|| grid(self, &rows, form))
     }
 
     /// The columns of a form that have a text in some of the rows.
@@ -344,11 +335,11 @@ impl Table {
         (0..self.columns.len()).filter(is_shown).collect()
     }
 
-    fn stacked_grid(&self, rows: &[&Row], form: Forms) -> Grid<'_> {
+    fn stacked_grid<'t>(&'t self, rows: &[&'t Row], form: Forms) -> Grid<'t> {
         let shown = self.shown(rows, form);
         let mut lines = Vec::new();
         let mut group: Option<&Cell> = None;
-        for row in self.rows.iter().filter(|row| row.forms.contains(form)) {
+        for &row in rows {
             if group != Some(&row.group) && self.group.is_some() {
                 let own = || rows.iter().filter(|other| other.group == row.group);
                 let series = row.series.filter(|series| own().all(|other| other.series == Some(*series)));
@@ -363,11 +354,10 @@ impl Table {
     }
 
     fn side_by_side_grid<'t>(&'t self, rows: &[&'t Row], form: Forms) -> Grid<'t> {
-        let all = || self.rows.iter().filter(|row| row.forms.contains(form));
         let (mut names, mut groups): (Vec<&Row>, Vec<&Row>) = (Vec::new(), Vec::new());
         let mut at: HashMap<(&str, &str), &Row> = HashMap::with_capacity(rows.len());
         let mut known = HashSet::new();
-        for row in all() {
+        for &row in rows {
             if known.insert(row.name.text.as_str()) {
                 names.push(row);
             }
@@ -382,9 +372,8 @@ impl Table {
         });
         let shown: Vec<Vec<usize>> = shown.collect();
         let line = |first: &'t Row| {
-            let own = |name: &Row| at.get(&(first.group.text.as_str(), name.name.text.as_str())).copied();
             let cells = names.iter().zip(&shown).flat_map(|(name, places)| {
-                let row = own(name);
+                let row = at.get(&(first.group.text.as_str(), name.name.text.as_str())).copied();
                 places.iter().map(move |place| row.and_then(|row| row.cells.get(*place)))
             });
             Line { is_heading: false, name: &first.group, series: None, id: None, cells: cells.collect() }

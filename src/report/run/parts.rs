@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::results::{Part, RunRecord};
-use crate::stats::{SharedCache, distinct};
+use crate::stats::{self, CollectionGrowth, SharedCache, distinct};
 
 use super::evaluation::Evaluation;
 
@@ -63,6 +63,22 @@ impl PartEvaluations {
     /// The part that was measured last, whose cells have the sizes and audits.
     pub fn last(&self) -> &Arc<Evaluation> {
         self.evaluations.values().next_back().unwrap_or(&self.empty)
+    }
+
+    /// A counter per call of the mix, from the part with the most calls.
+    pub(crate) fn mix_cost(&self, strategy: usize, counter: &str) -> Option<f64> {
+        let mix = [Part::Saturation, Part::Rate].iter().find_map(|part| self.record(*part))?;
+        stats::window_cost(mix, strategy, counter).map(|cost| cost.per_call)
+    }
+
+    /// What a strategy had of something in the end, in all collections.
+    pub(crate) fn stored(&self, strategy: usize, of: fn(&CollectionGrowth) -> f64) -> Option<f64> {
+        Some(self.last().strategies.get(strategy)?.collections.iter().map(of).sum())
+    }
+
+    /// The most that a strategy had of it.
+    pub(crate) fn most_stored(&self, of: fn(&CollectionGrowth) -> f64) -> f64 {
+        self.last().without_repeat().filter_map(|(place, _)| self.stored(place, of)).fold(0.0, f64::max)
     }
 
     /// What holds of several parts, without repetitions.

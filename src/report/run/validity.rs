@@ -243,7 +243,7 @@ fn environment_warning(record: &RunRecord, warning: EnvironmentWarning) -> Strin
                 waits.iter().map(|(strategy, share)| format!("{} ({})", name(record, *strategy), percent(*share)));
             format!(
                 "A part of the service time was spent waiting for a pooled connection: {}. Use fewer clients or more load threads.",
-                listed(&waits.collect::<Vec<_>>())
+                listed(waits)
             )
         }
         EnvironmentWarning::Unsafe(fault) => invalid_reason(record, fault),

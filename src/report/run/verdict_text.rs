@@ -108,7 +108,7 @@ pub(crate) fn rejections(strategies: &[StrategyResults]) -> Option<String> {
     let rejected = if shares.iter().all(|(_, share)| share == first) {
         format!("{first} of the calls in every strategy")
     } else {
-        listed(&rejecting().map(|(one, share)| format!("{share} of the calls with {}", one.name)).collect::<Vec<_>>())
+        listed(rejecting().map(|(one, share)| format!("{share} of the calls with {}", one.name)))
     };
     Some(format!("The application rejected {rejected}; a rejection is an answer, and its time counts."))
 }

@@ -1,13 +1,14 @@
 //! What a verification found wrong: problems, audits that fail and anomalies that snapshots saw, each once.
 
-use crate::report::document::cell::Cell;
-use crate::report::document::format::{count, counted, listed, plain, visible};
-use crate::report::document::section::{Listing, Section};
-use crate::report::document::table::{Column, Forms, Kind, Measure, Row, Table};
+use crate::report::document::{
+    Cell, Column, Forms, Kind, Listing, Measure, Row, Section, Table, count, counted, listed, plain, visible,
+};
 use crate::results::AuditRecord;
 use crate::results::verification::{
     AnomalyCounts, LiveRecord, PhaseFindings, StrategyFindings, Verification, VerifyPhase,
 };
+
+use super::PHASES;
 
 /// A problem, or the audits of a phase that found anomalies.
 struct FoundProblem {
@@ -27,12 +28,9 @@ pub(super) fn findings(verification: &Verification) -> Option<Section> {
     let measures = [
         Measure::text("phase", "", "`sequential`, `ordered`, `unordered` or `pairs`.", |one: &FoundProblem| one.phase),
         Measure::text("finding", "", "What is wrong.", |one| Cell::text(&one.title)),
-        Measure::cell("count", "", "How many times.", |one| Cell::value(one.count)),
-        Measure::cell("call", "", "The first call that shows it; `null` for concurrent calls.", |one| {
-            Cell::value(one.call)
-        }),
-        Measure::cell("details", "", "The first case.", |one: &FoundProblem| Cell::value(one.lines.clone()))
-            .of(Kind::Texts),
+        Measure::data("count", "How many times.", |one| one.count),
+        Measure::data("call", "The first call that shows it; `null` for concurrent calls.", |one| one.call),
+        Measure::data("details", "The first case.", |one: &FoundProblem| one.lines.clone()).of(Kind::Texts),
     ];
     let rows = all.into_iter().map(|one| (Row::new(one.strategy.as_str()), one));
     let table = Table::new("findings", "Findings", Column::strategy(), &measures, rows).only(Forms::JSON);
@@ -92,12 +90,7 @@ const REPEAT: &str = "repeat    ";
 fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<FoundProblem> {
     let finding = |phase: &PhaseFindings, title: String, lines: Vec<String>| FoundProblem {
         strategy: plain(&strategy.name),
-        phase: match phase.phase {
-            VerifyPhase::Sequential => "sequential",
-            VerifyPhase::Ordered => "ordered",
-            VerifyPhase::Unordered => "unordered",
-            VerifyPhase::Pairs => "pairs",
-        },
+        phase: PHASES.iter().find(|(which, ..)| *which == phase.phase).map_or("", |(_, name, _)| name),
         title: plain(&title),
         count: 1,
         call: None,
@@ -115,10 +108,7 @@ fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<
         let audits = (!failing.is_empty()).then(|| {
             let title = match failing.as_slice() {
                 [only] => format!("audit {} fails", only.audit),
-                several => {
-                    let names: Vec<String> = several.iter().map(|audit| audit.audit.clone()).collect();
-                    format!("audits {} fail", listed(&names))
-                }
+                several => format!("audits {} fail", listed(several.iter().map(|audit| &audit.audit))),
             };
             let lines = failing.into_iter().flat_map(|audit| audited(verification, phase.phase, audit));
             finding(phase, title, lines.collect())

@@ -9,13 +9,21 @@ use crate::results::verification::{
 };
 
 use super::Report;
-use super::document::cell::{Cell, Tone};
-use super::document::format::{bytes, count, counted, listed, percent, plain, time};
-use super::document::section::{Headline, Section};
-use super::document::table::{Column, Measure, Row, Table};
+use super::document::{
+    Cell, Column, Headline, Kind, Measure, Row, Section, Table, Tone, bytes, counted, enumerated, listed, percent,
+    plain, time,
+};
 use super::run::verdict_text::skipped_lines;
 
 use finding::findings;
+
+/// The phases with their names, and what the table says of each.
+const PHASES: [(VerifyPhase, &str, &str); 4] = [
+    (VerifyPhase::Sequential, "sequential", "`ok`, `fails` or `too large`; `null` if not run."),
+    (VerifyPhase::Ordered, "ordered", "The same with concurrent calls, those of equal `serial` ordered."),
+    (VerifyPhase::Unordered, "unordered", "The same with concurrent calls in any order."),
+    (VerifyPhase::Pairs, "pairs", "The same with two writing calls at a time on the same records."),
+];
 
 impl Report {
     /// Computes the report of a verification.
@@ -46,15 +54,11 @@ fn headline(verification: &Verification) -> Headline {
     } else {
         String::new()
     };
+    let subject = format!("{calls} of mix {mix}, seed {seed}, compared with {}{clients}.", plain(baseline));
     Headline {
         scenario: plain(scenario),
         title: "Do all strategies return the same results?".to_owned(),
-        subject: std::iter::once(format!(
-            "{calls} of mix {mix}, seed {seed}, compared with {}{clients}.",
-            plain(baseline)
-        ))
-        .chain(skipped_lines(skipped))
-        .collect(),
+        subject: std::iter::once(subject).chain(skipped_lines(skipped)).collect(),
         mix,
         incomplete: gaps(verification),
         sentences: conclusion(verification),
@@ -70,9 +74,8 @@ fn gaps(verification: &Verification) -> Option<String> {
     if sequential(baseline).is_some_and(|phase| phase.problems.iter().any(|problem| problem.call.is_some())) {
         return None;
     }
-    let names = |names: Vec<&str>| listed(&names.into_iter().map(plain).collect::<Vec<_>>());
     let gap = |operations: Vec<&str>, lead: &str, step: &str| {
-        (!operations.is_empty()).then(|| format!("{lead}: {}. {step}", names(operations)))
+        enumerated(operations.into_iter().map(plain)).map(|names| format!("{lead}: {names}. {step}"))
     };
     let not_covered =
         gap(verification.not_covered(), "Not covered", "Give them a weight in the mix, or make more calls.");
@@ -100,9 +103,8 @@ fn conclusion(verification: &Verification) -> Vec<String> {
         (failing, count) => format!("{failing} of {count} strategies failed."),
     };
     let too_large = safe.iter().filter(|strategy| strategy.rejected_at.is_some());
-    let too_large: Vec<String> = too_large.map(|strategy| plain(&strategy.name)).collect();
-    let too_large = (!too_large.is_empty())
-        .then(|| format!("Compared only up to a call that is too large for it: {}.", listed(&too_large)));
+    let too_large = enumerated(too_large.map(|strategy| plain(&strategy.name)));
+    let too_large = too_large.map(|names| format!("Compared only up to a call that is too large for it: {names}."));
     let caught = controls.iter().filter(|strategy| !strategy.is_clean()).count();
     let caught = (!controls.is_empty() && is_concurrent(verification))
         .then(|| format!("{caught} of {} negative controls caught.", controls.len()));
@@ -113,13 +115,13 @@ fn conclusion(verification: &Verification) -> Vec<String> {
 /// Whether answers and states of the safe strategies held through the fault; `None` without any.
 fn held(kind: FaultKind, safe: &[&StrategyFindings]) -> Option<String> {
     let is_wrong = |one: &&&StrategyFindings| one.is_clean_in(VerifyPhase::Unordered) == Some(false);
-    let wrong: Vec<String> = safe.iter().filter(is_wrong).map(|one| plain(&one.name)).collect();
+    let wrong = enumerated(safe.iter().filter(is_wrong).map(|one| plain(&one.name)));
     let made = safe.iter().filter(|one| one.fault.is_some()).count() as u64;
-    match (made, wrong.as_slice()) {
+    let (fault, strategies) = (kind.label(), counted(made, "strategy"));
+    match (made, wrong) {
         (0, _) => None,
-        (1, []) => Some(format!("Answers and states held through {} in 1 strategy.", kind.label())),
-        (made, []) => Some(format!("Answers and states held through {} in {} strategies.", kind.label(), count(made))),
-        (_, wrong) => Some(format!("Answers or states did not hold through {} in {}.", kind.label(), listed(wrong))),
+        (_, None) => Some(format!("Answers and states held through {fault} in {strategies}.")),
+        (_, Some(wrong)) => Some(format!("Answers or states did not hold through {fault} in {wrong}.")),
     }
 }
 
@@ -136,8 +138,8 @@ fn outvoted(verification: &Verification) -> Option<String> {
     if !has_baseline || !is_independent || !rest.iter().all(agree) {
         return None;
     }
-    let names: Vec<String> = others.iter().map(|strategy| plain(&strategy.name)).collect();
-    let (names, baseline) = (listed(&names), plain(&verification.baseline));
+    let names = listed(others.iter().map(|strategy| plain(&strategy.name)));
+    let baseline = plain(&verification.baseline);
     Some(format!("{names} agree; {baseline}, the baseline, differs: the mistake is probably in {baseline}."))
 }
 
@@ -154,26 +156,11 @@ fn sequential(strategy: &StrategyFindings) -> Option<&PhaseFindings> {
 
 /// The result of every phase.
 fn strategies(verification: &Verification) -> Section {
-    let measures = [
-        Measure::text(
-            "sequential",
-            "sequential",
-            "`ok`, `fails` or `too large`; `null` if not run.",
-            |one: &&StrategyFindings| phase(one, VerifyPhase::Sequential),
-        ),
-        Measure::text(
-            "ordered",
-            "ordered",
-            "The same with concurrent calls, those of equal `serial` ordered.",
-            |one| phase(one, VerifyPhase::Ordered),
-        ),
-        Measure::text("unordered", "unordered", "The same with concurrent calls in any order.", |one| {
-            phase(one, VerifyPhase::Unordered)
-        }),
-        Measure::text("pairs", "pairs", "The same with two writing calls at a time on the same records.", |one| {
-            phase(one, VerifyPhase::Pairs)
-        }),
-        Measure::data("pairs_made", "The pairs of writing calls.", |one| one.pairs),
+    let of_phases = PHASES.map(|(which, name, about)| {
+        Measure::new(Kind::Text, name, name, about, move |one: &&StrategyFindings| phase(one, which))
+    });
+    let others = [
+        Measure::data("pairs_made", "The pairs of writing calls.", |one: &&StrategyFindings| one.pairs),
         Measure::text("control", "negative control", "`caught` or `not caught`; `null` for safe strategies.", control),
         Measure::data("rejected_at", "The call that was rejected for its size.", |one| one.rejected_at),
         Measure::data("out_of_order", "Reads with the right rows in another order.", |one| {
@@ -182,6 +169,7 @@ fn strategies(verification: &Verification) -> Section {
         Measure::data("unknown", "Calls with an unknown outcome.", |one| sum(one, |phase| phase.unknown)),
         Measure::data("retries", "Retried attempts.", |one| sum(one, |phase| phase.retries)),
     ];
+    let measures: Vec<_> = of_phases.into_iter().chain(others).collect();
     let rows = verification.strategies.iter().map(|strategy| (Row::new(plain(&strategy.name)), strategy));
     let table = Table::new("verified", "Strategies", Column::strategy(), &measures, rows);
     let remarks = verification.strategies.iter().filter_map(remark).collect();
@@ -275,7 +263,7 @@ fn remark(strategy: &StrategyFindings) -> Option<String> {
     let counts = [
         (reordered, format!("{} with the right rows in another order", counted(reordered, "read"))),
         (unknown, format!("{} with an unknown outcome", counted(unknown, "call"))),
-        (retries, if retries == 1 { "1 retry".to_owned() } else { format!("{} retries", count(retries)) }),
+        (retries, counted(retries, "retry")),
     ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text);
     let remarks: Vec<String> = rejected.into_iter().chain(counts).collect();
@@ -288,9 +276,9 @@ fn live(verification: &Verification) -> Option<Section> {
         Measure::cell("snapshots", "in snapshots", "The share (0 to 1) of snapshots.", |one: &&LiveRecord| {
             share(one.snapshot)
         }),
-        Measure::cell("snapshot_rows", "at most", "The most anomalies in one snapshot.", |one| most(one.snapshot)),
+        Measure::count("snapshot_rows", "at most", "The most anomalies in one snapshot.", |one| one.snapshot.max),
         Measure::cell("reads", "in reads", "The share (0 to 1) of plain reads.", |one| share(one.plain)),
-        Measure::cell("read_rows", "at most", "The most anomalies in one plain read.", |one| most(one.plain)),
+        Measure::count("read_rows", "at most", "The most anomalies in one plain read.", |one| one.plain.max),
         Measure::text("tolerated", "", "Whether the strategy may have them: `tolerated`, or `null`.", |one| {
             if one.tolerated { Cell::text("tolerated") } else { Cell::default() }
         }),
@@ -326,20 +314,14 @@ fn warnings(verification: &Verification) -> Option<Section> {
 
 /// What the sequential calls of every operation returned; `None` before any call.
 fn coverage(verification: &Verification) -> Option<Section> {
+    let count = |key, about, of: fn(&&OperationCoverage) -> u64| Measure::count(key, key, about, of);
     let measures = [
-        Measure::count("calls", "calls", "Its calls.", |one: &&OperationCoverage| one.calls),
-        Measure::count("ok", "ok", "Calls that did something, or returned something else than an outcome.", |one| {
-            one.ok
-        }),
-        Measure::count("same", "same", "Calls after which nothing had changed.", |one| one.same),
+        count("calls", "Its calls.", |one| one.calls),
+        count("ok", "Calls that did something, or returned something else than an outcome.", |one| one.ok),
+        count("same", "Calls after which nothing had changed.", |one| one.same),
         Measure::count("not_found", "not found", "Calls that matched nothing.", |one| one.not_found),
-        Measure::count("rejected", "rejected", "Calls that the application's rules forbade.", |one| one.rejected),
-        Measure::count(
-            "empty",
-            "empty",
-            "Those of `ok` that returned null, 0, an empty list or only such parts.",
-            |one| one.empty,
-        ),
+        count("rejected", "Calls that the application's rules forbade.", |one| one.rejected),
+        count("empty", "Those of `ok` that returned null, 0, an empty list or only such parts.", |one| one.empty),
     ];
     let rows = verification.coverage.iter().map(|one| (Row::new(plain(&one.operation)), one));
     let title = "Results of the sequential calls";
@@ -350,10 +332,6 @@ fn coverage(verification: &Verification) -> Option<Section> {
 
 fn share(counts: AnomalyCounts) -> Cell {
     Cell::number(Some(counts.found as f64 / counts.reads.max(1) as f64), percent)
-}
-
-fn most(counts: AnomalyCounts) -> Cell {
-    Cell::count(counts.max)
 }
 
 #[cfg(test)]

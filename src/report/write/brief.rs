@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::record::{Metric, Part};
-use crate::report::document::cell::Tone;
-use crate::report::document::decision::Decision;
-use crate::report::document::format::{NOTHING, bytes, counted, three, time, wrap};
+use crate::report::document::chart::cut;
+use crate::report::document::{Decision, NOTHING, Tone, bytes, counted, three, time, wrap};
 use crate::report::run::evaluation::Evaluation;
 use crate::report::run::parts::PartEvaluations;
 use crate::report::run::sections::heat_map::{self, HeatRow};
@@ -24,7 +23,7 @@ const BAR: usize = 12;
 const LABEL: usize = 10;
 
 /// The longest name in the heading of a column.
-const LONGEST_HEADING: usize = 18;
+const LONGEST_HEADING: usize = 19;
 
 /// A line and how it looks.
 pub(crate) type ToneLine = (Tone, String);
@@ -85,7 +84,7 @@ fn wrapped(tone: Tone, text: &str, width: usize) -> Vec<ToneLine> {
 }
 
 /// The number of warnings.
-fn warnings(report: &Report) -> Option<String> {
+pub(super) fn warnings(report: &Report) -> Option<String> {
     let section = report.sections.iter().find(|section| section.id == "warnings")?;
     Some(counted(section.items.len() as u64, "warning"))
 }
@@ -118,8 +117,8 @@ fn strategies(parts: &PartEvaluations, decision: &Decision, width: usize) -> Vec
             number(mean(*place), time),
             number(p99(main, *place), time),
             number(rate(parts, *place), three),
-            number(cpu(parts, *place), |us| time(us * 1e3)),
-            number(index(parts, *place), bytes),
+            number(parts.mix_cost(*place, "cpu_us"), |microseconds| time(microseconds * 1e3)),
+            number(parts.stored(*place, |one| one.indexes.after), bytes),
         );
         if let Some(mean) = mean(*place) {
             let bar = "█".repeat(((mean / most * room as f64).round() as usize).max(usize::from(room > 0)));
@@ -153,25 +152,13 @@ fn rate(parts: &PartEvaluations, place: usize) -> Option<f64> {
     parts.get(Part::Saturation)?.strategies.get(place)?.calls_per_second
 }
 
-/// Server CPU time per call of the mix in microseconds.
-fn cpu(parts: &PartEvaluations, place: usize) -> Option<f64> {
-    let run = parts.get(Part::Saturation).or(parts.get(Part::Rate))?;
-    let cost = run.costs.mix.iter().find(|cost| cost.metric.name == "cpu_us")?;
-    cost.costs.get(place).copied().flatten().map(|cost| cost.per_call)
-}
-
-fn index(parts: &PartEvaluations, place: usize) -> Option<f64> {
-    let strategy = parts.last().strategies.get(place)?;
-    Some(strategy.collections.iter().map(|one| one.indexes.after).sum())
-}
-
 /// A line per operation in at most `room` lines, from the heat map.
 fn operations(parts: &PartEvaluations, width: usize, room: usize) -> Vec<ToneLine> {
     let all = heat_map::rows(parts);
     let rows: Vec<&HeatRow> = all.iter().filter(|row| !row.row.is_mix).collect();
     let Some(first) = rows.first() else { return Vec::new() };
     let strategy = |place: usize| parts.main().name(place).unwrap_or_default();
-    let headings: Vec<String> = first.cells.iter().map(|one| shortened(strategy(one.place))).collect();
+    let headings: Vec<String> = first.cells.iter().map(|one| cut(strategy(one.place), LONGEST_HEADING)).collect();
     let texts: Vec<Vec<String>> =
         rows.iter().map(|row| row.cells.iter().map(|one| one.short.clone()).collect()).collect();
     let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
@@ -193,13 +180,10 @@ fn operations(parts: &PartEvaluations, width: usize, room: usize) -> Vec<ToneLin
         }
         line.trim_end().to_owned()
     };
-    let left_out = headings.len() - columns.len();
-    let more = match left_out {
-        0 => String::new(),
-        1 => "; 1 more strategy: --full".to_owned(),
-        _ => format!("; {left_out} more strategies: --full"),
-    };
-    let title = format!("Own time by itself, times the best; in brackets: no difference reported{more}");
+    let left_out = (headings.len() - columns.len()) as u64;
+    let more = (left_out > 0).then(|| format!("; {}: --full", counted(left_out, "more strategy")));
+    let title = "Own time by itself, times the best; in brackets: no difference reported".to_owned();
+    let title = title + &more.unwrap_or_default();
     let mut lines = vec![(Tone::Faint, title), (Tone::Faint, line("", "share", &headings))];
     let room = room.saturating_sub(lines.len() + 1);
     // A heading without a row says nothing.
@@ -211,13 +195,6 @@ fn operations(parts: &PartEvaluations, width: usize, room: usize) -> Vec<ToneLin
             .push((Tone::Faint, format!("  and {} more: --full", counted((rows.len() - fitting) as u64, "operation"))));
     }
     lines
-}
-
-fn shortened(name: &str) -> String {
-    match name.char_indices().nth(LONGEST_HEADING) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use crate::record::{MetricRow, MetricUse};
-use crate::report::document::format::plain;
+use crate::report::document::plain;
 use crate::results::{
     CellRecord, CollectionSizes, OpenRecord, OperationRecord, Part, RoundRecord, RunRecord, SliceRecord, TimesRecord,
 };
@@ -16,31 +16,18 @@ use crate::stats::{self, Distribution};
 /// The name of the table in a run's folder.
 pub const CSV_FILE: &str = "metrics.csv";
 
-/// The columns.
-pub const CSV_COLUMNS: [&str; 14] = [
-    "run",
-    "scenario",
-    "mix",
-    "part",
-    "round",
-    "arm",
-    "strategy",
-    "repeat",
-    "operation",
-    "metric",
-    "item",
-    "after_calls",
-    "unit",
-    "value",
-];
+/// The first line: the names of the columns.
+pub const CSV_COLUMNS: &str =
+    "run,scenario,mix,part,round,arm,strategy,repeat,operation,metric,item,after_calls,unit,value";
 
 /// Writes the table of a run.
 ///
 /// # Errors
 /// When `out` cannot be written; a `String` always can.
 pub fn csv(record: &RunRecord, out: &mut dyn Write) -> fmt::Result {
-    let mut table = Table { record, rows: vec![CSV_COLUMNS.map(str::to_owned)] };
+    let mut table = Table { record, rows: Vec::new() };
     record.parts.iter().for_each(|(part, rounds)| table.fill(*part, rounds));
+    writeln!(out, "{CSV_COLUMNS}")?;
     let mut writer = csv::Writer::from_writer(Vec::new());
     table.rows.iter().try_for_each(|row| writer.write_record(row)).map_err(|_| fmt::Error)?;
     let bytes = writer.into_inner().map_err(|_| fmt::Error)?;
@@ -120,20 +107,18 @@ impl Table<'_> {
     /// Numbers of a whole arm in one round.
     fn cell(&mut self, place: Place<'_>, cell: &CellRecord) {
         let machine = &cell.machine;
-        self.numbers(
-            place,
-            [
-                ("documents_loaded", "", "documents", cell.loaded as f64),
-                ("load_time", "", "s", cell.load_seconds),
-                ("measured_time", "", "s", cell.seconds),
-                ("throughput", "", "calls/s", known(stats::cell_rate(cell, &self.record.settings))),
-                ("connections_created", "", "connections", cell.connections_created as f64),
-                ("machine_steal", "", "share", known(machine.steal)),
-                ("machine_busy", "", "share", known(machine.busy)),
-                ("load_thread_busy", "", "share", known(machine.load_thread_busy)),
-                ("load_average", "", "processes", known(machine.load_average)),
-            ],
-        );
+        let numbers = [
+            ("documents_loaded", "", "documents", cell.loaded as f64),
+            ("load_time", "", "s", cell.load_seconds),
+            ("measured_time", "", "s", cell.seconds),
+            ("throughput", "", "calls/s", known(stats::cell_rate(cell, &self.record.settings))),
+            ("connections_created", "", "connections", cell.connections_created as f64),
+            ("machine_steal", "", "share", known(machine.steal)),
+            ("machine_busy", "", "share", known(machine.busy)),
+            ("load_thread_busy", "", "share", known(machine.load_thread_busy)),
+            ("load_average", "", "processes", known(machine.load_average)),
+        ];
+        self.numbers(place, numbers);
         for audit in &cell.audits {
             self.row(place, ("audit_rows", &audit.audit, "rows", audit.found as f64));
             self.row(place, ("anomalies", &audit.audit, "anomalies", audit.anomalies() as f64));
@@ -147,10 +132,8 @@ impl Table<'_> {
         }
         self.counters(place, &cell.counters, cell.calls);
         if let Some(cost) = cell.deferred {
-            self.numbers(
-                place,
-                [("deferred_time", "", "s", cost.seconds), ("deferred_bytes", "", "bytes", known(cost.bytes))],
-            );
+            self.row(place, ("deferred_time", "", "s", cost.seconds));
+            self.row(place, ("deferred_bytes", "", "bytes", known(cost.bytes)));
         }
     }
 
@@ -167,16 +150,14 @@ impl Table<'_> {
     }
 
     fn open(&mut self, place: Place<'_>, open: &OpenRecord) {
-        self.numbers(
-            place,
-            [
-                ("offered", "", "calls", open.offered as f64),
-                ("offered_rate", "", "calls/s", open.offered as f64 / open.seconds),
-                ("achieved_share", "", "share", stats::achieved_share(open)),
-                ("waiting", "", "calls", open.waiting as f64),
-                ("never_started", "", "calls", open.never_started as f64),
-            ],
-        );
+        let numbers = [
+            ("offered", "", "calls", open.offered as f64),
+            ("offered_rate", "", "calls/s", open.offered as f64 / open.seconds),
+            ("achieved_share", "", "share", stats::achieved_share(open)),
+            ("waiting", "", "calls", open.waiting as f64),
+            ("never_started", "", "calls", open.never_started as f64),
+        ];
+        self.numbers(place, numbers);
         self.all_times(place, "pacer_lag", &[&open.pacer_lag]);
         self.all_times(place, "queue_wait", &[&open.queue_wait]);
     }
@@ -184,14 +165,12 @@ impl Table<'_> {
     /// Numbers of one operation, or of all.
     fn operations(&mut self, place: Place<'_>, operations: &[OperationRecord]) {
         let totals = stats::outcome_totals(operations.iter());
-        self.numbers(
-            place,
-            [
-                ("calls", "", "calls", totals.calls as f64),
-                ("round_trips", "", "messages", totals.round_trips as f64),
-                ("above_bound", "", "calls", totals.saturated as f64),
-            ],
-        );
+        let numbers = [
+            ("calls", "", "calls", totals.calls as f64),
+            ("round_trips", "", "messages", totals.round_trips as f64),
+            ("above_bound", "", "calls", totals.saturated as f64),
+        ];
+        self.numbers(place, numbers);
         let outcomes = totals.outcomes.iter().map(|(outcome, count)| (outcome.to_string(), *count)).collect();
         for (metric, unit, counts) in [
             ("outcome", "calls", &outcomes),
@@ -250,18 +229,16 @@ impl Table<'_> {
 
     fn sizes(&mut self, place: Place<'_>, sizes: &CollectionSizes) {
         let CollectionSizes { name, documents, mean, p50, p99, max, size, storage, indexes, checkpointed: _ } = sizes;
-        self.numbers(
-            place,
-            [
-                ("documents", name.as_str(), "documents", *documents as f64),
-                ("document_mean", name, "bytes", *mean),
-                ("document_p50", name, "bytes", *p50 as f64),
-                ("document_p99", name, "bytes", *p99 as f64),
-                ("document_max", name, "bytes", *max as f64),
-                ("collection_size", name, "bytes", *size as f64),
-                ("storage_size", name, "bytes", *storage as f64),
-            ],
-        );
+        let numbers = [
+            ("documents", name.as_str(), "documents", *documents as f64),
+            ("document_mean", name, "bytes", *mean),
+            ("document_p50", name, "bytes", *p50 as f64),
+            ("document_p99", name, "bytes", *p99 as f64),
+            ("document_max", name, "bytes", *max as f64),
+            ("collection_size", name, "bytes", *size as f64),
+            ("storage_size", name, "bytes", *storage as f64),
+        ];
+        self.numbers(place, numbers);
         for (index, bytes) in indexes {
             self.row(place, ("index_size", &format!("{name}/{index}"), "bytes", *bytes as f64));
         }
@@ -298,7 +275,7 @@ mod tests {
         let mut text = String::new();
         csv(&sample::whole(record), &mut text).unwrap();
         let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-        let place = |name: &str| CSV_COLUMNS.iter().position(|column| *column == name).unwrap();
+        let place = |name: &str| CSV_COLUMNS.split(',').position(|column| column == name).unwrap();
         let is_of_saturation = !wanted.iter().any(|(name, _)| *name == "part");
         let part = is_of_saturation.then_some(("part", "saturation"));
         let fits =

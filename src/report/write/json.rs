@@ -6,9 +6,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::report::document::decision::Decision;
-use crate::report::document::section::{Finding, Section};
-use crate::report::document::table::Forms;
+use crate::report::document::{Decision, Finding, Forms, Section};
 use crate::report::run::facts::RunFacts;
 use crate::report::{Renderer, Report};
 
@@ -71,21 +69,9 @@ struct VerdictView<'r> {
     /// For the mix.
     sentences: &'r [String],
     /// For the operations.
-    operations: Vec<FindingView<'r>>,
+    operations: &'r [Finding],
     /// How certain the verdict is.
     notes: &'r [String],
-}
-
-/// The result for one operation.
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct FindingView<'r> {
-    /// The operation; in a comparison of runs the strategy as well.
-    operation: &'r str,
-    /// Whether a difference is reported.
-    difference: bool,
-    /// The result in a sentence.
-    text: &'r str,
 }
 
 /// A section of the page.
@@ -118,8 +104,6 @@ impl<'r> View<'r> {
             items: &one.items,
             notes: one.notes(FORM).collect(),
         };
-        let finding =
-            |one: &'r Finding| FindingView { operation: &one.name, difference: one.is_difference, text: &one.text };
         View {
             format: JSON_FORMAT,
             scenario: &headline.scenario,
@@ -133,7 +117,7 @@ impl<'r> View<'r> {
             decision: headline.decision.as_ref(),
             verdict: VerdictView {
                 sentences: &headline.sentences,
-                operations: headline.findings.iter().map(finding).collect(),
+                operations: &headline.findings,
                 notes: &headline.notes,
             },
             sections: sections().map(section).collect(),

@@ -2,11 +2,8 @@
 
 use std::fmt;
 
-use crate::report::document::cell::{Cell, Link, Tone};
 use crate::report::document::chart::CPU_AND_TIMES;
-use crate::report::document::format::unmarked;
-use crate::report::document::section::{Finding, Headline, Section};
-use crate::report::document::table::{Forms, Grid, Kind, Table};
+use crate::report::document::{Cell, Finding, Forms, Grid, Headline, Kind, Link, Section, Table, Tone, unmarked};
 use crate::report::{Renderer, Report};
 
 use super::escape::{code, escape};
@@ -50,15 +47,16 @@ fn write_sections(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     Ok(())
 }
 
-/// Writes texts as paragraphs.
+/// Writes texts that are not empty as paragraphs.
 fn paragraphs<'t>(out: &mut dyn fmt::Write, texts: impl IntoIterator<Item = &'t str>) -> fmt::Result {
-    texts.into_iter().try_for_each(|text| writeln!(out, "{}\n", escape(text)))
+    let mut texts = texts.into_iter().filter(|text| !text.is_empty());
+    texts.try_for_each(|text| writeln!(out, "{}\n", escape(text)))
 }
 
 /// Writes lines of Markdown as a list.
-fn list(out: &mut dyn fmt::Write, lines: &[String]) -> fmt::Result {
-    lines.iter().try_for_each(|line| writeln!(out, "- {line}"))?;
-    if lines.is_empty() { Ok(()) } else { writeln!(out) }
+fn list(out: &mut dyn fmt::Write, lines: impl IntoIterator<Item = String>) -> fmt::Result {
+    let text: String = lines.into_iter().map(|line| format!("- {line}\n")).collect();
+    if text.is_empty() { Ok(()) } else { writeln!(out, "{text}") }
 }
 
 /// A sentence in Markdown. Marked names are code, but for those that need escapes, which code cannot have.
@@ -77,19 +75,15 @@ fn write_decision(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     paragraphs(out, [decision.scale.as_str()])?;
     writeln!(out, "**{}**\n", escape(&decision.answer))?;
     let lines = decision.lines().into_iter().map(|(name, text)| format!("**{name}**: {}", with_code(&text)));
-    list(out, &lines.collect::<Vec<_>>())?;
-    if let Some(picture) =
-        headline.charts.as_ref().filter(|_| report.has_files).and_then(|charts| charts.picture(CPU_AND_TIMES))
-    {
+    list(out, lines)?;
+    let charts = headline.charts.as_ref().filter(|_| report.has_files);
+    if let Some(picture) = charts.and_then(|charts| charts.picture(CPU_AND_TIMES)) {
         writeln!(out, "![{CPU_AND_TIMES}]({})\n", picture.file)?;
     }
-    match headline.overview.as_ref().and_then(|table| Some((table, table.grid(FORM)?))) {
-        Some((table, grid)) => {
-            paragraphs(out, [table.title.as_str()])?;
-            write_table(table, &grid, &report.sections, out)
-        }
-        None => Ok(()),
-    }
+    let overview = headline.overview.as_ref().and_then(|table| Some((table, table.grid(FORM)?)));
+    let Some((table, grid)) = overview else { return Ok(()) };
+    paragraphs(out, [table.title.as_str()])?;
+    write_table(table, &grid, &report.sections, out)
 }
 
 fn write_title(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result {
@@ -106,9 +100,7 @@ fn write_headline(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result 
     if headline.decision.is_some() {
         writeln!(out, "## What was measured\n")?;
     }
-    if !headline.about.is_empty() {
-        paragraphs(out, [headline.about.as_str()])?;
-    }
+    paragraphs(out, [headline.about.as_str()])?;
     writeln!(out, "{}\n", headline.subject.iter().map(|line| escape(line)).collect::<Vec<_>>().join("  \n"))?;
     if headline.has_verdict() && headline.decision.is_none() {
         writeln!(out, "## Verdict\n")?;
@@ -117,8 +109,8 @@ fn write_headline(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result 
         writeln!(out, "**{}**\n", escape(&headline.sentences.join(" ")))?;
     }
     let finding = |finding: &Finding| format!("**{}**: {}", escape(&finding.name), escape(&finding.text));
-    paragraphs(out, Some(headline.findings_lead()).filter(|lead| !lead.is_empty()))?;
-    list(out, &headline.findings.iter().map(finding).collect::<Vec<_>>())?;
+    paragraphs(out, [headline.findings_lead()])?;
+    list(out, headline.findings.iter().map(finding))?;
     paragraphs(out, headline.notes.iter().map(String::as_str))
 }
 
@@ -135,7 +127,7 @@ fn write_section(section: &Section, all: &[Section], picture: Option<&str>, out:
         }
         write_table(table, grid, all, out)?;
     }
-    list(out, &section.items.iter().map(|item| escape(item)).collect::<Vec<_>>())?;
+    list(out, section.items.iter().map(|item| escape(item)))?;
     paragraphs(out, section.notes(FORM))?;
     for text in section.charts.iter().flat_map(|charts| charts.texts()) {
         write_code("text", text.lines(), out)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anstyle::{AnsiColor, Style};
 
 use crate::report::Report;
-use crate::report::document::format::{count, counted, listed, plain};
+use crate::report::document::{count, counted, enumerated, plain};
 use crate::report::run::sections::method;
 use crate::report::run::verdict_text;
 use crate::results::RunRecord;
@@ -71,13 +71,9 @@ fn runs(record: &RunRecord) -> String {
     let calls: u64 = cells().map(|cell| cell.calls).sum();
     let failed: u64 = cells().flat_map(|cell| &cell.operations).flat_map(|operation| operation.errors.values()).sum();
     let failed = if failed == 0 { "no failure".to_owned() } else { format!("{} failed", count(failed)) };
-    let strategies = match strategies {
-        1 => "1 strategy".to_owned(),
-        strategies => format!("{} strategies", count(strategies)),
-    };
-    let (name, operations, calls) =
-        (plain(&record.scenario.name), counted(operations, "operation"), counted(calls, "call"));
-    format!("{name} runs: {operations}, {strategies}, {calls}, {failed}.")
+    let name = plain(&record.scenario.name);
+    let (operations, strategies) = (counted(operations, "operation"), counted(strategies, "strategy"));
+    format!("{name} runs: {operations}, {strategies}, {}, {failed}.", counted(calls, "call"))
 }
 
 /// The names of the strategies, the repeat left out.
@@ -96,9 +92,8 @@ fn agree(record: &RunRecord) -> String {
 
 fn verified(verification: &Verification, record: &RunRecord) -> String {
     let others = verification.strategies.iter().filter(|strategy| !strategy.is_clean());
-    let others: Vec<String> = others.map(|strategy| plain(&strategy.name)).collect();
-    let others =
-        if others.is_empty() { String::new() } else { format!(" except {}, as unsafe ones should", listed(&others)) };
+    let others = enumerated(others.map(|strategy| plain(&strategy.name)));
+    let others = others.map_or_else(String::new, |names| format!(" except {names}, as unsafe ones should"));
     let is_called = |name: &&str| record.mix.weights.iter().any(|(called, weight)| called == name && *weight > 0.0);
     let uncovered: Vec<String> = verification.not_covered().into_iter().filter(is_called).map(plain).collect();
     let uncovered =

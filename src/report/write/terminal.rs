@@ -6,10 +6,7 @@ use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::format::wrap;
-use crate::report::document::section::{Headline, Section};
-use crate::report::document::table::{Block, Column, Forms, Grid, Kind, Line, Table};
+use crate::report::document::{Block, Cell, Column, Forms, Grid, Headline, Kind, Line, Section, Table, Tone, wrap};
 use crate::report::{HTML_FILE, Renderer, Report};
 
 use super::brief;
@@ -38,13 +35,12 @@ impl Renderer for Terminal {
         }
         self.headline(&report.headline, out)?;
         report.sections.iter().try_for_each(|section| self.section(section, out))?;
-        match &report.folder {
-            Some(folder) if report.has_files => {
-                writeln!(out, "\nAll results: {folder}\nThe report with charts: {folder}/{HTML_FILE}")
+        if let Some(folder) = &report.folder {
+            writeln!(out, "\nAll results: {folder}")?;
+            if report.has_files {
+                writeln!(out, "The report with charts: {folder}/{HTML_FILE}")?;
             }
-            Some(folder) => writeln!(out, "\nAll results: {folder}"),
-            None => Ok(()),
-        }?;
+        }
         let answer = report.headline.decision.as_ref().filter(|_| !report.is_invalid());
         answer.map_or(Ok(()), |decision| {
             writeln!(out)?;

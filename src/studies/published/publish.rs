@@ -42,18 +42,16 @@ pub struct PublishArguments {
 /// When the run cannot be read, its numbers must not be published, or files cannot be written.
 pub fn publish(arguments: &PublishArguments) -> Result<Exit, CliError> {
     let record = results::load(&arguments.run)?;
+    let refused =
+        |reason: String| Err(CliError::usage(format!("{} is not published: {reason}", arguments.run.display())));
     if let Some(reason) = refusal(&record) {
-        return Err(CliError::usage(format!("{} is not published: {reason}", arguments.run.display())));
+        return refused(reason);
     }
     let machine = machine(arguments)?;
     let others = results::other_mixes(&arguments.run, &record);
     let report = Report::among(&record, &others);
     if report.is_invalid() {
-        let reasons = report.headline.invalid.join(" ");
-        return Err(CliError::usage(format!(
-            "{} is not published: the run is invalid: {reasons} Run it again",
-            arguments.run.display()
-        )));
+        return refused(format!("the run is invalid: {} Run it again", report.headline.invalid.join(" ")));
     }
     let found = published(&record, scenario(&record), &machine);
     let place = place(&arguments.into, &found);
@@ -162,19 +160,14 @@ fn part(name: &str) -> String {
 /// Only a result of the same scenario and mix is replaced.
 fn check_replaceable(place: &Path, found: &PublishedRecord) -> Result<(), CliError> {
     let refused = |reason: &str| {
-        let shown = place.display();
-        Err(CliError::usage(format!(
-            "{shown} is not replaced: {reason}; remove it, or choose another folder with --into"
-        )))
+        let advice = "remove it, or choose another folder with --into";
+        Err(CliError::usage(format!("{} is not replaced: {reason}; {advice}", place.display())))
     };
-    match fs::read_dir(place) {
+    match fs::read_dir(place).map(|mut entries| entries.next().is_none()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(_) => return refused("it is no folder that can be read"),
-        Ok(mut entries) => {
-            if entries.next().is_none() {
-                return Ok(());
-            }
-        }
+        Ok(true) => return Ok(()),
+        Ok(false) => {}
     }
     if !place.join(PUBLISHED_FILE).is_file() {
         return refused(&format!("it has no {PUBLISHED_FILE}, so it is not a published result"));
@@ -191,11 +184,8 @@ fn check_replaceable(place: &Path, found: &PublishedRecord) -> Result<(), CliErr
 fn write_files(record: &RunRecord, found: &PublishedRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
     results::save_document(found, folder)?;
     results::save_compressed(record, folder)?;
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        results::write_whole(&path, text).map_err(|error| write_error(&path, &error))
-    };
-    write(MARKDOWN_FILE, &written(&Markdown, report))
+    let path = folder.join(MARKDOWN_FILE);
+    results::write_whole(&path, &written(&Markdown, report)).map_err(|error| write_error(&path, &error))
 }
 
 /// Puts a complete folder in the place of another one, which stays if that fails.

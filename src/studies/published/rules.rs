@@ -1,10 +1,7 @@
 //! Rules of thumb: what the sources say of document shapes, what was measured, and where the answer turns.
 
 use crate::report::Report;
-use crate::report::document::cell::{Cell, Tone};
-use crate::report::document::format::{counted, plain};
-use crate::report::document::section::{Headline, Section};
-use crate::report::document::table::{Column, Measure, Row, Table};
+use crate::report::document::{Cell, Column, Headline, Measure, Row, Section, Table, Tone, counted, plain};
 use crate::report::run::sections::claims::{self, BY_DESIGN, ClaimView};
 use crate::results::{ClaimOutcome, ClaimRecord, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RunRecord};
 

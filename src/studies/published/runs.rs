@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::report::document::cell::{Cell, Link};
-use crate::report::document::format::counted;
-use crate::report::document::section::{Headline, Section};
-use crate::report::document::table::{Column, Measure, Row, Table};
+use crate::report::document::{Cell, Column, Headline, Link, Measure, Row, Section, Table, counted};
 use crate::report::run::parts::PartEvaluations;
 use crate::report::run::sections::claims::{self, ClaimView};
 use crate::report::run::sections::{method, verdict};
@@ -42,11 +39,12 @@ impl Report {
     /// Computes the report of several runs, which are named by their folders.
     pub fn of_runs(runs: &[NamedRun]) -> Report {
         let runs: Vec<Summarised> = runs.iter().map(Summarised::new).collect();
+        let claims = claims::count_results(runs.iter().flat_map(|run| &run.claims));
         let headline = Headline {
             scenario: "docshape".to_owned(),
             title: "Published results".to_owned(),
             subject: vec![
-                counts(&runs),
+                format!("{}; {claims}.", counted(runs.len() as u64, "run")),
                 format!(
                     "Each scenario leads to its report. The page {HTML_FILE} next to it has all charts, and run.json the data."
                 ),
@@ -101,11 +99,6 @@ pub(crate) fn encoded(name: &str) -> String {
         }
     };
     name.bytes().map(byte).collect()
-}
-
-fn counts(runs: &[Summarised]) -> String {
-    let claims = claims::count_results(runs.iter().flat_map(|run| &run.claims));
-    format!("{}; {claims}.", counted(runs.len() as u64, "run"))
 }
 
 fn verdicts(runs: &[Summarised]) -> Section {

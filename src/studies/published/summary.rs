@@ -10,20 +10,17 @@ use crate::cli::output;
 use crate::cli::report::in_format;
 use crate::report::rule_source::RuleSource;
 use crate::report::{HTML_FILE, MARKDOWN_FILE, Markdown, NamedRun, Report, counted, plain};
-use crate::results::{self, CLAIMS_FILE, ClaimsRecord, PUBLISHED_FILE, PublishedRecord, RunRecord, Status};
+use crate::results::{self, CLAIMS_FILE, ClaimsRecord, PUBLISHED_FILE, PublishedRecord, Status};
 use crate::scenario::GROUPS;
 
-use super::matrix::html::MatrixHtml;
-use super::matrix::{CatalogueOrder, Matrix, PlacedResult};
+use super::matrix::html;
+use super::matrix::{Matrix, PlacedResult};
 use super::publish;
 use super::rules::PublishedResults;
 use super::summary_file::published;
 
 /// A folder with claims of several scenarios, each in a file of its own.
 const CLAIMS_FOLDER: &str = "claims";
-
-/// The sections of a run's page to which the matrix leads, the best first.
-const ANCHORS: [&str; 2] = ["operations", "ratios"];
 
 /// Prints one page over the published results beneath a folder and the runs in its subfolders, or over its rules of thumb.
 ///
@@ -48,11 +45,10 @@ pub fn summary(arguments: &SummaryArguments, sources: &[RuleSource]) -> Result<E
     }
     let usable = runs.iter().filter_map(|run| placed(&found.root, run));
     let results: Vec<PlacedResult> = results.into_iter().chain(usable).collect();
-    let scenarios = SCENARIOS.map(|(name, _)| name);
-    let matrix = Matrix::new(results, CatalogueOrder { groups: GROUPS, scenarios: &scenarios });
+    let matrix = Matrix::new(results, GROUPS, &SCENARIOS.map(|(name, _)| name));
     matrix.warnings.iter().for_each(|warning| output::message(&format!("warning: {warning}\n")));
     output::print(&match format {
-        ReportFormat::Html => MatrixHtml { matrix: &matrix, rules: rules.as_ref() }.to_string(),
+        ReportFormat::Html => html::page(&matrix, rules.as_ref()),
         _ if runs.is_empty() => matrix.to_string(),
         _ => format!("{matrix}\n{}", Markdown.sections(&Report::of_runs(&runs))),
     })?;
@@ -110,7 +106,6 @@ fn find_beneath(folder: &Path, sources: &[RuleSource], found: &mut ResultFiles) 
 /// What all studies and claims beneath a folder say; `None` without any.
 fn rules(found: &ResultFiles, sources: &[RuleSource]) -> Result<Option<Report>, CliError> {
     let mut all = PublishedResults::default();
-    let name = |path: &Path| path.file_name().map_or_else(String::new, |name| name.display().to_string());
     let of_studies = |path: &&PathBuf| sources.iter().any(|source| source.file == name(path));
     let claims = found.rules.iter().filter(|path| !of_studies(path));
     all.claims = claims.map(|path| results::load_as::<ClaimsRecord>(path)).collect::<Result<_, _>>()?;
@@ -122,6 +117,11 @@ fn rules(found: &ResultFiles, sources: &[RuleSource]) -> Result<Option<Report>, 
     let records = found.published.iter().filter(|folder| results::is_run_folder(folder));
     all.runs = records.map(|folder| results::load(folder)).collect::<Result<_, _>>()?;
     Ok((!found.rules.is_empty()).then(|| Report::of_rules(&all)))
+}
+
+/// The name of a file or folder without those that it is in.
+fn name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.display().to_string())
 }
 
 /// The folder of a file, relative to another one.
@@ -144,7 +144,6 @@ fn published_results(found: &ResultFiles) -> Result<Vec<PlacedResult>, CliError>
 }
 
 fn runs(found: &ResultFiles) -> Result<Vec<NamedRun>, CliError> {
-    let name = |folder: &Path| folder.file_name().map_or_else(String::new, |name| name.display().to_string());
     found.runs.iter().map(|folder| Ok(NamedRun { name: name(folder), record: results::load(folder)? })).collect()
 }
 
@@ -152,26 +151,21 @@ fn runs(found: &ResultFiles) -> Result<Vec<NamedRun>, CliError> {
 fn placed(root: &Path, run: &NamedRun) -> Option<PlacedResult> {
     let NamedRun { name, record } = run;
     let result = published(record, publish::scenario(record), "");
-    let is_usable = record.status == Status::Complete && result.valid;
-    if !is_usable {
-        output::message(&format!("warning: {} is not in the matrix: {}\n", plain(name), obstacle(record)));
+    let is_complete = record.status == Status::Complete;
+    if !is_complete || !result.valid {
+        let obstacle = if is_complete { "invalid" } else { "not complete" };
+        output::message(&format!("warning: {} is not in the matrix: the run is {obstacle}\n", plain(name)));
+        return None;
     }
-    is_usable.then(|| place(root, &root.join(name), result))
-}
-
-fn obstacle(record: &RunRecord) -> &'static str {
-    if record.status == Status::Complete { "the run is invalid" } else { "the run is not complete" }
+    Some(place(root, &root.join(name), result))
 }
 
 /// A result and the files next to it.
 fn place(root: &Path, folder: &Path, record: PublishedRecord) -> PlacedResult {
-    let page = fs::read_to_string(folder.join(HTML_FILE)).ok();
-    let anchor = page.as_ref().and_then(|page| ANCHORS.iter().find(|id| page.contains(&format!("id=\"{id}\""))));
     PlacedResult {
         folder: folder.strip_prefix(root).unwrap_or(folder).display().to_string(),
         record,
-        has_page: page.is_some(),
-        anchor: anchor.copied().unwrap_or_default(),
+        has_page: folder.join(HTML_FILE).is_file(),
         has_markdown: folder.join(MARKDOWN_FILE).is_file(),
     }
 }

@@ -1,9 +1,7 @@
 //! What a run is published with: the numbers of its report that a reader needs next to those of other runs.
 
-use std::collections::BTreeMap;
-
 use crate::record::{Metric, Part, SizeMetric};
-use crate::report::document::format::plain;
+use crate::report::document::plain;
 use crate::report::run::decision::Judged;
 use crate::report::run::facts::verification;
 use crate::report::run::parts::PartEvaluations;
@@ -84,7 +82,7 @@ impl Published<'_> {
     fn metric(&self, metric: PublishedMetric, strategy: usize) -> Option<MetricRecord> {
         let (part, measured) = (metric.column().part, metric.metric());
         let value = match measured {
-            Metric::Counter(counter) => self.cost(counter.name, strategy),
+            Metric::Counter(counter) => self.parts.mix_cost(strategy, counter.name),
             Metric::Size(SizeMetric::Collections) => self.files(strategy, |one| one.storage.after),
             Metric::Size(SizeMetric::Indexes) => self.files(strategy, |one| one.indexes.after),
             Metric::MEAN if part == Part::Own => {
@@ -115,46 +113,29 @@ impl Published<'_> {
         })
     }
 
-    /// A counter per call of the mix.
-    fn cost(&self, counter: &str, strategy: usize) -> Option<f64> {
-        let mix = [Part::Saturation, Part::Rate].iter().find_map(|part| self.parts.record(*part))?;
-        stats::window_cost(mix, strategy, counter).map(|cost| cost.per_call)
-    }
-
-    fn collections(&self, strategy: usize) -> &[CollectionGrowth] {
-        self.parts.last().strategies.get(strategy).map_or(&[], |results| &results.collections)
-    }
-
     /// The sizes of files; `None` where they were read without a checkpoint and lag behind.
     fn files(&self, strategy: usize, of: fn(&CollectionGrowth) -> f64) -> Option<f64> {
-        let collections = self.collections(strategy);
+        let collections = &self.parts.last().strategies.get(strategy)?.collections;
         let is_known = !collections.is_empty() && collections.iter().all(|one| one.checkpointed);
         is_known.then(|| collections.iter().map(of).sum())
     }
 
     fn data(&self) -> PublishedData {
-        let most = |of: fn(&CollectionGrowth) -> f64| {
-            let sums =
-                self.parts.last().without_repeat().map(|(place, _)| self.collections(place).iter().map(of).sum());
-            sums.fold(0.0, f64::max)
-        };
         PublishedData {
-            documents: most(|one| one.documents.after),
-            bytes: most(|one| one.size.after + one.indexes.after),
+            documents: self.parts.most_stored(|one| one.documents.after),
+            bytes: self.parts.most_stored(|one| one.size.after + one.indexes.after),
             cache_bytes: self.record.server.cache_bytes,
         }
     }
 
     fn operations(&self) -> Vec<PublishedOperation> {
-        let weights: BTreeMap<&str, f64> =
-            self.record.mix.weights.iter().map(|(name, weight)| (name.as_str(), *weight)).collect();
-        let total: f64 = weights.values().sum();
+        let shares = stats::shares(&self.record.operations, &self.record.mix.weights);
         let own = self.parts.record(Part::Own);
         let operation = |(place, name): (usize, &String)| {
             let time = |strategy| stats::own_time(own?, strategy, place);
             PublishedOperation {
                 name: plain(name),
-                share: weights.get(name.as_str()).map_or(0.0, |weight| weight / total),
+                share: shares[place],
                 writes: own.and_then(|own| stats::writes(own, place)),
                 own_times: self.parts.main().without_repeat().map(|(strategy, _)| time(strategy)).collect(),
             }

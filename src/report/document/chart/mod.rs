@@ -41,17 +41,13 @@ pub(crate) struct Chart {
 /// Renders an element for a page that contains [`STYLE`].
 impl fmt::Display for Chart {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (width, height) = self.size;
+        let (width, height) = (number(self.size.0), number(self.size.1));
         // A legend has no id.
         let id = if self.id.is_empty() { String::new() } else { format!(" id=\"{}\"", escape(&self.id)) };
         write!(
             out,
-            "<svg{id} class=\"chart\" viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" tabindex=\"0\" \
-             aria-label=\"{}\">{}</svg>",
-            number(width),
-            number(height),
-            number(width),
-            number(height),
+            "<svg{id} class=\"chart\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" role=\"img\" \
+             tabindex=\"0\" aria-label=\"{}\">{}</svg>",
             escape(&self.description),
             self.body.as_str()
         )
@@ -60,33 +56,6 @@ impl fmt::Display for Chart {
 
 /// The chart's writer escapes every text, so templates insert it verbatim.
 impl askama::filters::HtmlSafe for Chart {}
-
-impl Chart {
-    /// The marker and line of a strategy, for legends next to its name.
-    pub(crate) fn glyph(series: &Series) -> Glyph {
-        let mut body = Svg::default();
-        series.glyph(&mut body, (0.0, 0.0));
-        Glyph { body }
-    }
-}
-
-/// Draws a piece of a strategy's line with its marker.
-#[derive(Debug, Clone)]
-pub(crate) struct Glyph {
-    body: Svg,
-}
-
-impl fmt::Display for Glyph {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let body = self.body.as_str();
-        write!(
-            out,
-            "<svg class=\"chart glyph\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" aria-hidden=\"true\">{body}</svg>"
-        )
-    }
-}
-
-impl askama::filters::HtmlSafe for Glyph {}
 
 /// Charts that belong together.
 #[derive(Debug)]
@@ -134,7 +103,7 @@ impl Charts {
         draw: impl Fn(&[Series]) -> Vec<Gallery> + 'static,
         file: &'static str,
     ) -> Charts {
-        Charts { series, draw: Arc::new(draw), file, columns: 2, texts: None }
+        Charts { series, draw: Arc::new(draw), file, columns: COLUMNS, texts: None }
     }
 
     /// The same with a file of `columns` columns.
@@ -168,7 +137,7 @@ impl Charts {
             gallery.charts.into_iter().take(shown)
         });
         let charts: Vec<Chart> = charts.collect();
-        (!charts.is_empty()).then(|| picture(self.file, title.to_owned(), &charts, self.columns, &self.series))
+        (!charts.is_empty()).then(|| picture(self.file, title, &charts, self.columns, &self.series))
     }
 }
 
@@ -189,8 +158,6 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
 pub struct Picture {
     /// Its name, without a folder.
     pub file: &'static str,
-    /// The description of its content.
-    pub title: String,
     /// The content of the file.
     pub text: String,
 }
@@ -199,12 +166,12 @@ const MARGIN: f64 = 20.0;
 const GAP: f64 = 26.0;
 
 /// Arranges charts in columns below a heading and a legend.
-fn picture(file: &'static str, title: String, charts: &[Chart], columns: usize, series: &[Series]) -> Picture {
+fn picture(file: &'static str, title: &str, charts: &[Chart], columns: usize, series: &[Series]) -> Picture {
     let widest = charts.iter().map(|chart| chart.size.0).fold(0.0, f64::max);
     let columns = columns.min(charts.len()).max(1);
     let width = MARGIN * 2.0 + widest * columns as f64 + GAP * (columns - 1) as f64;
     let mut svg = Svg::default();
-    svg.text("title", (MARGIN, 34.0), &title);
+    svg.text("title", (MARGIN, 34.0), title);
     let shown =
         |series: &&Series| charts.iter().any(|chart| chart.body.as_str().contains(&format!("{}\"", series.class())));
     let series: Vec<&Series> = series.iter().filter(shown).collect();
@@ -220,10 +187,10 @@ fn picture(file: &'static str, title: String, charts: &[Chart], columns: usize, 
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart file\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" role=\"img\"><title>{}</title><style>{STYLE}</style>\
          <rect class=\"surface\" width=\"100%\" height=\"100%\"/>{}</svg>\n",
-        escape(&title),
+        escape(title),
         svg.as_str()
     );
-    Picture { file, title, text }
+    Picture { file, text }
 }
 
 /// Draws names and looks of the strategies below `top`; returns the lower end.

@@ -25,8 +25,7 @@ impl Scale {
         let (low, high) = extent(values.chain([0.0]));
         let high = if high > low { high } else { low + 1.0 };
         let step = step(high - low, ticks);
-        let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
-        Scale { low, high, from, to, is_log: false }
+        Scale::between((low / step).floor() * step, (high / step).ceil() * step, from, to)
     }
 
     /// A linear axis between two values.

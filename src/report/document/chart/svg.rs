@@ -19,55 +19,44 @@ impl Svg {
 
     /// Writes a straight line.
     pub fn line(&mut self, class: &str, from: Point, to: Point) {
-        self.open("line", class);
-        self.numbers(&[("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)]);
-        self.text.push_str("/>");
+        self.element("line", class, &[("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)], "/>");
     }
 
     /// Writes a rectangle at its upper left corner, unless it is empty.
     pub fn rect(&mut self, class: &str, corner: Point, width: f64, height: f64) {
         if width > 0.0 && height > 0.0 {
-            self.open("rect", class);
-            self.numbers(&[("x", corner.0), ("y", corner.1), ("width", width), ("height", height)]);
-            self.text.push_str("/>");
+            let numbers = [("x", corner.0), ("y", corner.1), ("width", width), ("height", height)];
+            self.element("rect", class, &numbers, "/>");
         }
     }
 
     /// Writes a circle.
     pub fn circle(&mut self, class: &str, centre: Point, radius: f64) {
-        self.open("circle", class);
-        self.numbers(&[("cx", centre.0), ("cy", centre.1), ("r", radius)]);
-        self.text.push_str("/>");
+        self.element("circle", class, &[("cx", centre.0), ("cy", centre.1), ("r", radius)], "/>");
     }
 
     /// Writes a path from its commands, see [`path`].
     pub fn path(&mut self, class: &str, commands: &str) {
-        self.open("path", class);
-        let _ = write!(self.text, " d=\"{}\"/>", escape(commands));
+        self.element("path", class, &[], &format!(" d=\"{}\"/>", escape(commands)));
     }
 
     /// Writes a line of text; its class sets which end is anchored at the point.
     pub fn text(&mut self, class: &str, place: Point, text: &str) {
-        self.open("text", class);
-        self.numbers(&[("x", place.0), ("y", place.1)]);
-        let _ = write!(self.text, ">{}</text>", escape(text));
+        self.element("text", class, &[("x", place.0), ("y", place.1)], &format!(">{}</text>", escape(text)));
     }
 
     /// Writes the area that an x axis spans, by which the page draws its cross-hair: `axis` names what the axis shows, `span` is
     /// the value at its right end.
     pub fn plane(&mut self, axis: &str, span: f64, corner: Point, (width, height): (f64, f64)) {
-        self.open("rect", "plane");
-        self.numbers(&[("x", corner.0), ("y", corner.1), ("width", width), ("height", height)]);
-        let _ = write!(self.text, " data-axis=\"{}\" data-span=\"{:.4}\"/>", escape(axis), span);
+        let numbers = [("x", corner.0), ("y", corner.1), ("width", width), ("height", height)];
+        let end = format!(" data-axis=\"{}\" data-span=\"{span:.4}\"/>", escape(axis));
+        self.element("rect", "plane", &numbers, &end);
     }
 
     /// Writes a group of elements with a tooltip.
     pub fn group(&mut self, class: &str, title: &str, fill: impl FnOnce(&mut Svg)) {
-        self.open("g", class);
-        self.text.push('>');
-        if !title.is_empty() {
-            let _ = write!(self.text, "<title>{}</title>", escape(title));
-        }
+        let title = if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
+        self.element("g", class, &[], &format!(">{title}"));
         fill(self);
         self.text.push_str("</g>");
     }
@@ -79,22 +68,15 @@ impl Svg {
 
     /// Writes another SVG element inside this one.
     pub fn nested(&mut self, corner: Point, (width, height): (f64, f64), inner: &Svg) {
-        self.open("svg", "");
-        self.numbers(&[("x", corner.0), ("y", corner.1), ("width", width), ("height", height)]);
-        let _ = write!(self.text, ">{}</svg>", inner.text);
+        let numbers = [("x", corner.0), ("y", corner.1), ("width", width), ("height", height)];
+        self.element("svg", "", &numbers, &format!(">{}</svg>", inner.text));
     }
 
-    fn open(&mut self, name: &str, class: &str) {
-        let _ = match class {
-            "" => write!(self.text, "<{name}"),
-            _ => write!(self.text, "<{name} class=\"{}\"", escape(class)),
-        };
-    }
-
-    fn numbers(&mut self, pairs: &[(&str, f64)]) {
-        pairs.iter().for_each(|(name, value)| {
-            let _ = write!(self.text, " {name}=\"{}\"", number(*value));
-        });
+    /// Writes a tag with a class, unless that is empty, and coordinates. `end` closes the tag and is not escaped.
+    fn element(&mut self, name: &str, class: &str, numbers: &[(&str, f64)], end: &str) {
+        let class = if class.is_empty() { String::new() } else { format!(" class=\"{}\"", escape(class)) };
+        let numbers: String = numbers.iter().map(|(name, value)| format!(" {name}=\"{}\"", number(*value))).collect();
+        let _ = write!(self.text, "<{name}{class}{numbers}{end}");
     }
 }
 
@@ -151,5 +133,10 @@ mod tests {
     fn coordinates_are_short_and_always_numbers() {
         assert_eq!([1.26, -0.04, f64::NAN, f64::INFINITY].map(number), ["1.3", "0", "0", "0"]);
         assert_eq!(path(&[(1.0, 2.0), (3.05, 4.0)]), "M1 2L3.1 4");
+    }
+
+    #[test]
+    fn characters_that_xml_does_not_have_are_replaced() {
+        assert_eq!(escape("a\u{ffff}\u{0}b\n"), "a\u{fffd}\u{fffd}b ");
     }
 }

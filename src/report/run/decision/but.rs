@@ -1,6 +1,6 @@
 //! What the answer costs: the operations and questions in which another strategy is better, and what the choice needs more of.
 
-use crate::record::{Metric, Part, TimeMetric};
+use crate::record::{Metric, OPLOG_BYTES, Part, TimeMetric};
 use crate::report::document::format::{bytes, counted, marked, percent, time};
 use crate::results::RunRecord;
 use crate::stats::{self, CollectionGrowth, Comparison, Quantity, Verdict};
@@ -128,15 +128,8 @@ type Price<'p> = (&'static str, &'static str, &'p dyn Fn(usize) -> Option<f64>);
 
 /// What the best strategy, or one of the best, costs more of than the cheapest judged one.
 fn prices(judged: &Judged) -> Vec<String> {
-    let sizes = judged.parts.last();
-    let stored = |of: fn(&CollectionGrowth) -> f64| {
-        move |place: usize| Some(sizes.strategies.get(place)?.collections.iter().map(of).sum::<f64>())
-    };
-    let oplog = |place: usize| {
-        // As in the table of costs and in the matrix: the part with the most calls.
-        let mix = [Part::Saturation, Part::Rate].iter().find_map(|part| judged.parts.record(*part))?;
-        stats::window_cost(mix, place, "oplog_bytes").map(|cost| cost.per_call)
-    };
+    let stored = |of: fn(&CollectionGrowth) -> f64| move |place: usize| judged.parts.stored(place, of);
+    let oplog = |place: usize| judged.parts.mix_cost(place, OPLOG_BYTES);
     let index = stored(|one| one.indexes.after);
     let data = stored(|one| one.size.after);
     let prices: [Price; 3] = [("data:", "", &data), ("indexes:", "", &index), ("oplog:", " per call", &oplog)];

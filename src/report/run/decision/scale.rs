@@ -3,7 +3,6 @@
 use crate::report::document::format::{bytes, count, counted, percent, plain};
 use crate::report::run::PartEvaluations;
 use crate::results::{Part, RunRecord};
-use crate::stats::CollectionGrowth;
 
 /// Documents and bytes of the largest strategy, the load, and the server.
 pub(crate) fn scale(record: &RunRecord, parts: &PartEvaluations) -> String {
@@ -26,10 +25,7 @@ pub(crate) fn scale(record: &RunRecord, parts: &PartEvaluations) -> String {
 
 /// The most documents and bytes, with indexes, that a strategy had in the end.
 fn data(parts: &PartEvaluations) -> Option<(f64, f64)> {
-    let of = |of: fn(&CollectionGrowth) -> f64| {
-        let sums = parts.last().without_repeat().map(|(_, one)| one.collections.iter().map(of).sum::<f64>());
-        sums.fold(0.0, f64::max)
-    };
-    let (documents, size) = (of(|one| one.documents.after), of(|one| one.size.after + one.indexes.after));
+    let documents = parts.most_stored(|one| one.documents.after);
+    let size = parts.most_stored(|one| one.size.after + one.indexes.after);
     (documents > 0.0).then_some((documents, size))
 }

@@ -1,15 +1,11 @@
 //! The report as one HTML file that needs nothing else: no network, no other file.
 //!
-//! `report.html` is the template; askama fills it and escapes every text. What it takes as it is are [`Chart`]s, whose writer
+//! `report.html` is the template; askama fills it and escapes every text. What it takes as it is are charts, whose writer
 //! escapes, and the style and script below, which hold no text of a run. A content security policy admits exactly this style
 //! and this script, by their hashes.
 
 #[cfg(test)]
-pub(crate) mod markup;
-#[cfg(test)]
-mod recomputed;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt;
 
@@ -18,13 +14,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::report::document::cell::{Cell, Link, Tone};
-use crate::report::document::chart::{Chart, Gallery, Glyph, Layout, STYLE, Series};
-use crate::report::document::format::{counted, unmarked, visible};
-use crate::report::document::section::{Headline, Section};
-use crate::report::document::table::{Block, Column, Forms, Grid, Kind, Line, Table};
+use crate::report::document::chart::svg::Svg;
+use crate::report::document::chart::{Gallery, Layout, STYLE, Series};
+use crate::report::document::{
+    Cell, Column, Forms, Grid, Headline, Kind, Line, Link, Section, Table, Tone, unmarked, visible,
+};
 use crate::report::run::charts;
 use crate::report::{Renderer, Report};
+
+use super::brief;
 
 const FORM: Forms = Forms::HTML;
 
@@ -60,9 +58,7 @@ pub struct Html;
 impl Renderer for Html {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         let series = report.run.as_ref().map_or_else(Vec::new, |run| charts::series(run.parts.main()));
-        let page = Page::new(report, &series);
-        // Askama's errors are those of the writer: nothing that is filled in can fail.
-        writeln!(out, "{}", page.render().map_err(|_| fmt::Error)?)
+        writeln!(out, "{}", Page::new(report, &series))
     }
 }
 
@@ -76,8 +72,9 @@ impl fmt::Display for Link {
     }
 }
 
-/// Style and script of the page: texts of this file's neighbours, and numbers; and JSON in which nothing is markup.
-pub(crate) struct Trusted(pub(crate) String);
+/// Style and script of the page: texts of this file's neighbours, and numbers; JSON in which nothing is markup; and SVG, whose
+/// writer escapes.
+pub(crate) struct Trusted(String);
 
 impl fmt::Display for Trusted {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -87,20 +84,22 @@ impl fmt::Display for Trusted {
 
 impl askama::filters::HtmlSafe for Trusted {}
 
-impl Trusted {
-    /// As a content security policy names it.
-    fn hash(&self) -> String {
-        format!("sha256-{}", STANDARD.encode(Sha256::digest(self.0.as_bytes())))
-    }
+/// Style and script of a page, and the content security policy that admits these two, and no network.
+pub(crate) struct Assets {
+    pub(crate) style: Trusted,
+    pub(crate) script: Trusted,
+    pub(crate) policy: String,
 }
 
-/// The policy that admits this style and this script, and no network.
-pub(crate) fn policy(style: &Trusted, script: &Trusted) -> String {
-    format!(
-        "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
-        style.hash(),
-        script.hash()
-    )
+impl Assets {
+    pub(crate) fn new(style: String, script: String) -> Assets {
+        let [style_hash, script_hash] = [&style, &script].map(|text| STANDARD.encode(Sha256::digest(text.as_bytes())));
+        let policy = format!(
+            "default-src 'none'; style-src 'sha256-{style_hash}'; script-src 'sha256-{script_hash}'; img-src data:; \
+             base-uri 'none'; form-action 'none'"
+        );
+        Assets { style: Trusted(style), script: Trusted(script), policy }
+    }
 }
 
 /// What the template shows.
@@ -108,10 +107,9 @@ pub(crate) fn policy(style: &Trusted, script: &Trusted) -> String {
 #[template(path = "report.html")]
 struct Page<'r> {
     headline: &'r Headline,
-    style: Trusted,
-    script: Trusted,
-    policy: String,
-    series: Vec<(Series, Glyph)>,
+    assets: Assets,
+    /// Each with a piece of its line.
+    series: Vec<(Series, Trusted)>,
     parts: Vec<Part<'r>>,
     /// The strategy whose columns come first where there is no room for all, by its place.
     winner: Option<usize>,
@@ -127,8 +125,6 @@ struct Part<'r> {
     section: &'r Section,
     galleries: Vec<Gallery>,
     tables: Vec<Shown<'r>>,
-    /// The scenario's text.
-    source: Option<String>,
 }
 
 /// A table as the page shows it.
@@ -140,35 +136,24 @@ struct Shown<'r> {
 
 impl<'r> Page<'r> {
     fn new(report: &'r Report, series: &'r [Series]) -> Page<'r> {
-        let style = Trusted(style(series.len()));
-        let script = Trusted(SCRIPTS.concat());
-        let policy = policy(&style, &script);
         let shown = |table: &'r Table| Some(Shown { table, grid: table.grid(FORM)?, series });
         let part = |section: &'r Section| Part {
             section,
             galleries: section.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
             tables: section.tables.iter().filter_map(shown).collect(),
-            source: section.source.as_deref().map(visible_lines),
         };
         let parts = report.sections.iter().filter(|section| section.forms.contains(FORM)).map(part);
-        let warnings = report.sections.iter().find(|section| section.id == "warnings");
+        let winner = report.headline.decision.as_ref().and_then(|decision| decision.winner.as_deref());
         Page {
             headline: &report.headline,
-            style,
-            script,
-            policy,
-            series: series.iter().map(|series| (series.clone(), Chart::glyph(series))).collect(),
-            parts: parts.filter(Part::is_shown).collect(),
-            winner: winner(&report.headline, series),
+            assets: Assets::new(style(series.len()), SCRIPTS.concat()),
+            series: series.iter().map(|series| (series.clone(), glyph(series))).collect(),
+            parts: parts.filter(|part| !part.galleries.is_empty() || part.section.is_shown(FORM)).collect(),
+            winner: series.iter().find(|one| Some(one.name.as_str()) == winner).map(|one| one.place),
             overview: report.headline.overview.as_ref().and_then(shown),
             pictures: report.headline.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
-            warnings: warnings.map_or_else(String::new, |section| counted(section.items.len() as u64, "warning")),
+            warnings: brief::warnings(report).unwrap_or_default(),
         }
-    }
-
-    /// What the page is about, for previews of links to it.
-    fn summary(&self) -> &str {
-        summary(self.headline)
     }
 
     /// Whether there are sections enough to need a table of contents.
@@ -176,43 +161,34 @@ impl<'r> Page<'r> {
         self.parts.len() > 2
     }
 
-    /// See [`unmarked`].
-    fn pieces<'t>(&self, sentence: &'t str) -> impl Iterator<Item = (&'t str, bool)> {
-        unmarked(sentence)
-    }
-
-    /// A number stays on the line of its unit.
-    fn tied(&self, text: &str) -> String {
-        let tie = |text: String, unit: &&str| text.replace(&format!(" {unit}"), &format!("\u{a0}{unit}"));
-        ["%", "µs", "ms", "KB", "MB", "GB"].iter().fold(text.to_owned(), tie)
-    }
-
     /// The series at a position.
-    fn at(&self, place: &usize) -> Option<&(Series, Glyph)> {
+    fn at(&self, place: &usize) -> Option<&(Series, Trusted)> {
         self.series.get(*place)
     }
 }
 
-/// The answer, or why there is none.
+/// A number stays on the line of its unit.
+pub(crate) fn tied(text: &str) -> String {
+    let tie = |text: String, unit: &&str| text.replace(&format!(" {unit}"), &format!("\u{a0}{unit}"));
+    ["%", "µs", "ms", "KB", "MB", "GB"].iter().fold(text.to_owned(), tie)
+}
+
+/// A piece of a strategy's line with its marker.
+fn glyph(series: &Series) -> Trusted {
+    let mut body = Svg::default();
+    series.glyph(&mut body, (0.0, 0.0));
+    let attributes = "class=\"chart glyph\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" aria-hidden=\"true\"";
+    Trusted(format!("<svg {attributes}>{}</svg>", body.as_str()))
+}
+
+/// What the page is about, for previews of links to it: the answer, or why there is none.
 fn summary(headline: &Headline) -> &str {
     let answer = headline.decision.iter().map(|decision| &decision.answer);
     let texts = headline.invalid.iter().chain(answer).chain(&headline.sentences).chain(&headline.subject);
     texts.map(String::as_str).next().unwrap_or(&headline.about)
 }
 
-/// The strategy to choose, by its place.
-fn winner(headline: &Headline, series: &[Series]) -> Option<usize> {
-    let name = headline.decision.as_ref()?.winner.as_deref()?;
-    series.iter().find(|one| one.name == name).map(|one| one.place)
-}
-
 impl Part<'_> {
-    fn is_shown(&self) -> bool {
-        let has_content = !self.tables.is_empty() || !self.galleries.is_empty() || !self.section.items.is_empty();
-        let has_note = self.section.notes(FORM).next().is_some();
-        has_content || self.source.is_some() || has_note || !self.section.code.is_empty()
-    }
-
     /// What a script of the page computes with, without a character that could end the element.
     fn data(&self) -> Option<Trusted> {
         self.section.data.as_ref().map(|data| Trusted(data.to_string().replace('<', "\\u003c")))
@@ -224,22 +200,11 @@ impl Part<'_> {
     }
 }
 
-impl Gallery {
-    fn class(&self) -> &'static str {
-        if self.layout == Layout::Two { "two" } else { "small" }
-    }
-}
-
 impl Shown<'_> {
     /// The classes of a column's heading: its side, and the series it is switched off with.
     fn head(&self, series: &Option<usize>, column: &Column) -> String {
         let side = if column.kind == Kind::Text { "l" } else { "" };
-        series.map_or_else(|| side.to_owned(), |place| format!("s{place} {side}"))
-    }
-
-    /// Whether nothing is written above a column; an empty heading would be a riddle for screen readers.
-    fn has_no_head(&self, block: &Block, column: &Column) -> bool {
-        block.heading.is_none() && column.heading.is_empty()
+        format!("{} {side}", self.block(series)).trim().to_owned()
     }
 
     /// The exact value of a cell whose text is a number with a unit, or rounded; empty where the text says all.
@@ -263,7 +228,7 @@ impl Shown<'_> {
         static BLANK: Cell = Cell::BLANK;
         let cell = |((series, column), cell): ((Option<usize>, &Column), &Option<&'l Cell>)| {
             let cell = cell.unwrap_or(&BLANK);
-            let class = format!("{} {}", self.head(&series, column), tone(cell.tone));
+            let class = format!("{} {}", self.head(&series, column), cell.tone.class());
             (cell, class.trim().to_owned(), self.value(column, cell))
         };
         self.grid.columns().zip(&line.cells).map(cell).collect()
@@ -275,25 +240,25 @@ fn visible_lines(text: &str) -> String {
     text.lines().map(|line| visible(&line.replace('\t', "    ")) + "\n").collect()
 }
 
-pub(crate) fn tone(tone: Tone) -> &'static str {
-    const HEAT: [&str; 8] = ["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"];
-    match tone {
-        Tone::Heat(level) => HEAT[level.min(HEAT.len() - 1)],
-        Tone::Hatched => "hatched",
-        Tone::Plain => "",
-        Tone::Strong => "strong",
-        Tone::Faint => "faint",
-        Tone::Good => "good",
-        Tone::Bad => "bad",
-        Tone::Best => "good best",
+impl Tone {
+    /// The class of a cell in this tone.
+    pub(crate) fn class(self) -> &'static str {
+        const HEAT: [&str; 8] = ["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"];
+        match self {
+            Tone::Heat(level) => HEAT[level.min(HEAT.len() - 1)],
+            Tone::Hatched => "hatched",
+            Tone::Plain => "",
+            Tone::Strong => "strong",
+            Tone::Faint => "faint",
+            Tone::Good => "good",
+            Tone::Bad => "bad",
+            Tone::Best => "good best",
+        }
     }
 }
 
 /// The style, with a rule per series that can be switched off.
 fn style(series: usize) -> String {
-    let mut style = STYLES.concat();
-    for place in 0..series {
-        style.push_str(&format!("body:has(#show-{place}:not(:checked)) .s{place}{{display:none}}\n"));
-    }
-    style
+    let rule = |place| format!("body:has(#show-{place}:not(:checked)) .s{place}{{display:none}}\n");
+    STYLES.concat() + &(0..series).map(rule).collect::<String>()
 }

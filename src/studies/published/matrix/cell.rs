@@ -1,7 +1,7 @@
 //! Cells: how a strategy compares with the best of its row, in a word or a factor.
 
 use crate::record::{Metric, OPLOG_BYTES};
-use crate::report::document::format::{NOTHING, three};
+use crate::report::document::{NOTHING, three};
 use crate::results::{MetricRecord, PublishedMetric, Standing};
 use crate::stats::{AGREEMENT, WRITTEN};
 
@@ -12,7 +12,7 @@ const EQUAL: f64 = 1.005;
 const SHADES: [f64; 6] = [1.1, 1.3, 1.7, 2.5, 4.0, 8.0];
 
 /// How a cell looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Look {
     /// The strategy to choose; or estimated to be far better than all others.
     Best,
@@ -31,11 +31,12 @@ pub enum Look {
     /// A number without a best one.
     Value,
     /// Not measured.
+    #[default]
     Nothing,
 }
 
 /// A strategy in one number of a row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct MatrixCell {
     /// How it looks.
     pub look: Look,
@@ -48,11 +49,6 @@ pub struct MatrixCell {
 }
 
 impl MatrixCell {
-    /// A cell without a number.
-    pub(crate) fn nothing() -> MatrixCell {
-        MatrixCell { look: Look::Nothing, ratio: None, value: String::new(), is_rate: false }
-    }
-
     /// The text.
     pub fn text(&self) -> String {
         match (self.look, self.ratio) {
@@ -74,32 +70,48 @@ impl MatrixCell {
         if has_word { &self.value } else { "" }
     }
 
-    /// The shade of its colour, 0 to 6; `None` for a cell without a factor.
-    pub fn shade(&self) -> Option<usize> {
-        let ratio = self.ratio.filter(|_| self.look == Look::Times)?;
-        Some(SHADES.iter().filter(|from| ratio >= **from).count())
+    /// The remark, and whether the number is estimated.
+    pub fn full_remark(&self, is_estimated: bool) -> String {
+        let estimated = if is_estimated && self.look != Look::Nothing { "est." } else { "" };
+        format!("{} {estimated}", self.remark()).trim().to_owned()
+    }
+
+    /// The class of its look on the page.
+    pub fn class(&self) -> String {
+        match self.look {
+            Look::Best => "b",
+            Look::TiedBest => "t",
+            Look::NoDifference => "d",
+            Look::Lowest => "l",
+            Look::Times => match self.ratio {
+                Some(ratio) => return format!("k{}", SHADES.iter().filter(|from| ratio >= **from).count()),
+                None => "v",
+            },
+            Look::Unsafe => "u",
+            Look::Undecided => "x",
+            Look::Value => "v",
+            Look::Nothing => "n",
+        }
+        .to_owned()
     }
 }
 
 /// A strategy's number in a row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PublishedNumber {
     pub record: MetricRecord,
     pub is_unsafe: bool,
 }
 
-/// The cells of one measured metric, from the number of each strategy.
-pub(crate) fn cells(metric: PublishedMetric, entries: &[Option<PublishedNumber>]) -> Vec<MatrixCell> {
-    compared(metric, metric.is_tested(), entries)
-}
-
-fn compared(metric: PublishedMetric, is_tested: bool, entries: &[Option<PublishedNumber>]) -> Vec<MatrixCell> {
+/// The cells of one metric, from the number of each strategy, and whether its differences were tested.
+pub(crate) fn cells(metric: PublishedMetric, is_tested: bool, entries: &[Option<PublishedNumber>]) -> Vec<MatrixCell> {
     let judged = || entries.iter().flatten().filter(|entry| !entry.is_unsafe);
     let has_worse = judged().any(|entry| entry.record.standing == Some(Standing::Worse));
-    let best = best(metric, judged().map(|entry| entry.record.value)).filter(|_| judged().count() > 1);
+    let pick = if metric.is_rate() { f64::max } else { f64::min };
+    let best = judged().map(|entry| entry.record.value).reduce(pick).filter(|_| judged().count() > 1);
     let cell = |entry: &Option<PublishedNumber>| {
-        let Some(PublishedNumber { record, is_unsafe }) = entry else { return MatrixCell::nothing() };
-        let plain = best.and_then(|best| factor(metric, record.value, best));
+        let Some(PublishedNumber { record, is_unsafe }) = entry else { return MatrixCell::default() };
+        let plain = best.map(|best| factor(metric, record.value, best));
         // The ratio over rounds where there is one: the report has the same.
         let tested = record.ratio.map(|ratio| if metric.is_rate() { ratio.recip() } else { ratio });
         let ratio = tested.or(plain).filter(|ratio| ratio.is_finite() && *ratio > 0.0);
@@ -120,15 +132,13 @@ fn compared(metric: PublishedMetric, is_tested: bool, entries: &[Option<Publishe
     entries.iter().map(cell).collect()
 }
 
-/// The cells of estimated times. Estimates within [`AGREEMENT`] of each other do not say which is faster, because as much is
-/// tolerated where they are held against measurements.
-pub(crate) fn estimated(metric: PublishedMetric, times: &[Option<(f64, bool)>]) -> Vec<MatrixCell> {
-    let entry = |(value, is_unsafe): &(f64, bool)| PublishedNumber {
-        record: MetricRecord { value: *value, standing: None, ratio: None, interval: None },
-        is_unsafe: *is_unsafe,
-    };
-    let entries: Vec<Option<PublishedNumber>> = times.iter().map(|one| one.as_ref().map(entry)).collect();
-    let mut cells = compared(metric, false, &entries);
+/// The cells of a metric of a mix that was not measured: own times estimate times, and no other number. Estimates within
+/// [`AGREEMENT`] of each other do not say which is faster, because as much is tolerated where they are held against measurements.
+pub(crate) fn estimated(metric: PublishedMetric, times: &[Option<PublishedNumber>]) -> Vec<MatrixCell> {
+    if !matches!(metric, PublishedMetric::RESPONSE_MEAN | PublishedMetric::OWN_TIME) {
+        return vec![MatrixCell::default(); times.len()];
+    }
+    let mut cells = cells(metric, false, times);
     let is_near = |cell: &MatrixCell| {
         matches!(cell.look, Look::Lowest | Look::Times) && cell.ratio.is_some_and(|ratio| ratio <= 1.0 + AGREEMENT)
     };
@@ -138,17 +148,12 @@ pub(crate) fn estimated(metric: PublishedMetric, times: &[Option<(f64, bool)>]) 
     cells
 }
 
-fn best(metric: PublishedMetric, values: impl Iterator<Item = f64>) -> Option<f64> {
-    if metric.is_rate() { values.max_by(f64::total_cmp) } else { values.min_by(f64::total_cmp) }
-}
-
 /// How many times the best a number is: for a rate, how many times as high the best is.
-fn factor(metric: PublishedMetric, value: f64, best: f64) -> Option<f64> {
-    let factor = match metric.metric() {
+fn factor(metric: PublishedMetric, value: f64, best: f64) -> f64 {
+    match metric.metric() {
         _ if metric.is_rate() => best / value,
         // The server also writes when nobody does.
         Metric::Counter(counter) if counter.name == OPLOG_BYTES => value.max(WRITTEN) / best.max(WRITTEN),
         _ => value / best,
-    };
-    factor.is_finite().then_some(factor)
+    }
 }

@@ -1,38 +1,30 @@
 //! Mixes that were not measured, from the own times of a run that measured another one.
 
-use crate::report::document::format::plain;
+use crate::report::document::plain;
 use crate::report::run::decision::phrase::UNPREDICTED;
-use crate::results::{PublishedMix, PublishedRecord, PublishedStrategy};
+use crate::results::{MetricRecord, PublishedMix, PublishedRecord, PublishedStrategy};
 use crate::stats::{self, MixEstimate};
 
+use super::cell::PublishedNumber;
 use super::row::Setup;
 use super::{MatrixStrategy, PlacedResult};
 
-/// The estimated times of a mix.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct MixTimes {
-    /// The mix whose run has the own times.
-    pub from: String,
-    /// The time per call of each strategy in nanoseconds, and whether it is a negative control.
-    pub times: Vec<Option<(f64, bool)>>,
-}
-
-/// Estimates a mix from the results of one server and machine, or says why not.
+/// Estimates a mix from the results of one server and machine: the mix whose run has the own times, and the time per call of
+/// each strategy in nanoseconds. Else says why not.
 pub(crate) fn estimate(
     mix: &PublishedMix,
     results: &[PlacedResult],
     setup: &Setup,
     newest: &PublishedRecord,
     strategies: &[MatrixStrategy],
-) -> Result<MixTimes, &'static str> {
-    let Some(weights) = &mix.weights else { return Err("its weights depend on parameters") };
+) -> Result<(String, Vec<Option<PublishedNumber>>), &'static str> {
+    let weights = mix.weights.as_ref().ok_or("its weights depend on parameters")?;
     if mix.has_parameters {
         return Err("it sets other parameters");
     }
-    let of_setup = || results.iter().map(|one| &one.record).filter(|record| Setup::of(record) == *setup);
-    let mut sources: Vec<&PublishedRecord> = of_setup()
-        .filter(|record| record.scenario.sha256 == newest.scenario.sha256 && !has_parameters(record))
-        .collect();
+    let mut sources: Vec<&PublishedRecord> = results.iter().map(|one| &one.record).collect();
+    sources.retain(|record| Setup::of(record) == *setup && record.scenario.sha256 == newest.scenario.sha256);
+    sources.retain(|record| !has_parameters(record));
     if sources.is_empty() {
         return Err("no mix with the same data was measured");
     }
@@ -43,8 +35,8 @@ pub(crate) fn estimate(
     sources.sort_by_key(|record| record.mix.name != "default");
     let found = sources.iter().find_map(|record| {
         let times = times(record, strategies, weights);
-        let judged = times.iter().flatten().filter(|(_, is_unsafe)| !is_unsafe).count();
-        (judged > 1).then(|| MixTimes { from: plain(&record.mix.name), times })
+        let judged = times.iter().flatten().filter(|time| !time.is_unsafe).count();
+        (judged > 1).then(|| (plain(&record.mix.name), times))
     });
     found.ok_or("it calls operations that were not measured")
 }
@@ -55,13 +47,13 @@ fn has_parameters(record: &PublishedRecord) -> bool {
     record.scenario.mixes.iter().find(is_it).is_none_or(|mix| mix.has_parameters)
 }
 
-/// The time of a call of a mix with each strategy, and whether it is a negative control; `None` where not every operation was
-/// measured, and for a strategy that own times do not predict.
+/// The time of a call of a mix with each strategy; `None` where not every operation was measured, and for a strategy that own
+/// times do not predict.
 fn times(
     record: &PublishedRecord,
     strategies: &[MatrixStrategy],
     weights: &[(String, f64)],
-) -> Vec<Option<(f64, bool)>> {
+) -> Vec<Option<PublishedNumber>> {
     let operations: Vec<String> = record.operations.iter().map(|one| one.name.clone()).collect();
     let weights: Vec<(String, f64)> = weights.iter().map(|(name, weight)| (plain(name), *weight)).collect();
     let is_known = weights.iter().all(|(name, weight)| *weight <= 0.0 || operations.contains(name));
@@ -74,8 +66,9 @@ fn times(
     let time = |strategy: &MatrixStrategy| {
         let is_it = |one: &PublishedStrategy| plain(&one.name) == strategy.name && one.is_predicted == Some(true);
         let place = record.strategies.iter().position(is_it).filter(|_| is_known)?;
-        let time = estimate.mean(place).filter(|time| time.is_finite() && *time > 0.0)?;
-        Some((time, record.strategies[place].is_unsafe))
+        let value = estimate.mean(place).filter(|time| time.is_finite() && *time > 0.0)?;
+        let time = MetricRecord { value, standing: None, ratio: None, interval: None };
+        Some(PublishedNumber { record: time, is_unsafe: record.strategies[place].is_unsafe })
     };
     strategies.iter().map(time).collect()
 }

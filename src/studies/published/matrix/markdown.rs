@@ -5,7 +5,7 @@ use std::fmt::{self, Write};
 use crate::report::write::escape::escape;
 
 use super::cell::{Look, MatrixCell};
-use super::row::{MixRow, RowKind};
+use super::row::MixRow;
 use super::{Matrix, ScenarioMatrix};
 
 /// How to read the tables.
@@ -36,18 +36,11 @@ fn write_scenario(out: &mut dyn Write, scenario: &ScenarioMatrix, has_setups: bo
     });
     writeln!(out, "| {} |{}", escape(&scenario.name), names.collect::<String>())?;
     writeln!(out, "|---|{}", "---|".repeat(scenario.strategies.len()))?;
-    for row in &scenario.rows {
-        let cells: String =
-            row.times().iter().map(|cell| format!(" {} |", written(cell, row.is_estimated()))).collect();
-        match &row.kind {
-            RowKind::Missing { .. } => {}
-            RowKind::Measured | RowKind::Estimated { .. } => writeln!(out, "| {} |{cells}", name(row, has_setups))?,
-        }
+    for row in scenario.rows.iter().filter(|row| row.missing().is_none()) {
+        let cells = row.times().iter().map(|cell| format!(" {} |", written(cell, row.is_estimated())));
+        writeln!(out, "| {} |{}", name(row, has_setups), cells.collect::<String>())?;
     }
-    let missing = scenario.rows.iter().filter_map(|row| match row.kind {
-        RowKind::Missing { reason } => Some(format!("{} ({reason})", escape(&row.mix))),
-        RowKind::Measured | RowKind::Estimated { .. } => None,
-    });
+    let missing = scenario.rows.iter().filter_map(|row| Some(format!("{} ({})", escape(&row.mix), row.missing()?)));
     let missing: Vec<String> = missing.collect();
     if missing.is_empty() { Ok(()) } else { writeln!(out, "\nNot measured: {}.", missing.join(", ")) }
 }
@@ -65,7 +58,5 @@ fn written(cell: &MatrixCell, is_estimated: bool) -> String {
         Look::Best => format!("**{}**", cell.text()),
         _ => cell.text(),
     };
-    let remark = if cell.remark().is_empty() { String::new() } else { format!(" {}", cell.remark()) };
-    let estimated = if is_estimated && cell.look != Look::Nothing { " est." } else { "" };
-    format!("{text}{remark}{estimated}")
+    format!("{text} {}", cell.full_remark(is_estimated)).trim_end().to_owned()
 }

@@ -14,13 +14,13 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::report::document::format::{counted, plain};
+use crate::report::document::{capitalised, counted, plain};
 use crate::report::run::decision::phrase;
 use crate::results::{Preset, PublishedMix, PublishedRecord};
 #[cfg(test)]
 use cell::Look;
 pub use cell::MatrixCell;
-pub use row::{MixFamily, MixRow, RowKind, Setup};
+pub use row::{MixRow, RowKind, Setup};
 
 /// What the page asks.
 pub(crate) const TITLE: &str = "Which MongoDB schema? It depends on the mix";
@@ -37,19 +37,8 @@ pub struct PlacedResult {
     pub record: PublishedRecord,
     /// Whether the folder has the page of the run.
     pub has_page: bool,
-    /// The part of the page to which links lead, such as `operations`; empty for its beginning.
-    pub anchor: &'static str,
     /// Whether the folder has its report in Markdown.
     pub has_markdown: bool,
-}
-
-/// In which order groups and scenarios are shown; others follow by name.
-#[derive(Debug, Clone, Copy)]
-pub struct CatalogueOrder<'o> {
-    /// The decisions.
-    pub groups: &'o [&'o str],
-    /// The names of scenarios.
-    pub scenarios: &'o [&'o str],
 }
 
 /// All published results.
@@ -106,30 +95,26 @@ fn key(record: &PublishedRecord) -> (String, Setup, Preset) {
 }
 
 impl Matrix {
-    /// Arranges results.
-    pub fn new(results: Vec<PlacedResult>, order: CatalogueOrder) -> Matrix {
+    /// Arranges results in the order of these decisions and scenarios; others follow by name.
+    pub fn new(results: Vec<PlacedResult>, decisions: &[&str], order: &[&str]) -> Matrix {
         let mut warnings = Vec::new();
         let mut scenarios: BTreeMap<String, Vec<PlacedResult>> = BTreeMap::new();
         for result in results {
             scenarios.entry(result.record.scenario.name.clone()).or_default().push(result);
         }
-        let all: Vec<(Option<String>, usize, ScenarioMatrix)> = scenarios
-            .into_iter()
-            .map(|(name, results)| {
-                let rank = rank(order.scenarios, &name);
-                let results = distinct(results, &mut warnings);
-                (newest(&results).and_then(|one| one.scenario.group.clone()), rank, ScenarioMatrix::new(&results))
-            })
-            .collect();
         let mut groups: BTreeMap<(usize, String), Vec<(usize, ScenarioMatrix)>> = BTreeMap::new();
-        for (group, place, scenario) in all {
-            let title = group.as_deref().map_or_else(|| "other scenarios".to_owned(), plain);
-            let at = (group.map_or(usize::MAX, |group| rank(order.groups, &group)), title);
-            groups.entry(at).or_default().push((place, scenario));
+        for (name, results) in scenarios {
+            // Never empty, and the newest comes first.
+            let results = distinct(results, &mut warnings);
+            let newest = &results[0].record;
+            let decision = newest.scenario.group.as_deref();
+            let title = decision.map_or_else(|| "other scenarios".to_owned(), plain);
+            let at = (decision.map_or(usize::MAX, |decision| rank(decisions, decision)), title);
+            groups.entry(at).or_default().push((rank(order, &name), ScenarioMatrix::new(&results, newest)));
         }
         let groups = groups.into_iter().map(|((_, title), mut scenarios)| {
             scenarios.sort_by_key(|(place, _)| *place);
-            MatrixGroup { title: capitalized(&title), scenarios: scenarios.into_iter().map(|(_, one)| one).collect() }
+            MatrixGroup { title: capitalised(&title), scenarios: scenarios.into_iter().map(|(_, one)| one).collect() }
         });
         let groups: Vec<MatrixGroup> = groups.collect();
         Matrix { subject: subject(&groups), groups, warnings }
@@ -144,11 +129,6 @@ impl Matrix {
     pub fn setups(&self) -> BTreeSet<&Setup> {
         self.rows().filter_map(|row| row.setup.as_ref()).collect()
     }
-
-    /// The presets of all results.
-    pub fn presets(&self) -> Vec<Preset> {
-        Preset::ALL.into_iter().filter(|preset| self.rows().any(|row| row.preset == Some(*preset))).collect()
-    }
 }
 
 /// The place in an order; things that it does not name are behind all others.
@@ -156,16 +136,7 @@ fn rank(order: &[&str], name: &str) -> usize {
     order.iter().position(|known| *known == name).unwrap_or(order.len())
 }
 
-fn capitalized(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
-}
-
-fn newest(results: &[PlacedResult]) -> Option<&PublishedRecord> {
-    results.iter().map(|one| &one.record).max_by(|a, b| a.started.cmp(&b.started))
-}
-
-/// Of results of the same mix, server, machine and preset the newest.
+/// Of results of the same mix, server, machine and preset the newest; the newest of all comes first.
 fn distinct(mut results: Vec<PlacedResult>, warnings: &mut Vec<String>) -> Vec<PlacedResult> {
     results.sort_by(|a, b| b.record.started.cmp(&a.record.started).then_with(|| a.folder.cmp(&b.folder)));
     let mut kept: Vec<PlacedResult> = Vec::new();
@@ -186,7 +157,7 @@ fn subject(groups: &[MatrixGroup]) -> String {
     let scenarios = || groups.iter().flat_map(|group| &group.scenarios);
     let rows = || scenarios().flat_map(|scenario| &scenario.rows);
     let measured = rows().filter(|row| row.kind == RowKind::Measured).count() as u64;
-    let estimated = rows().filter(|row| matches!(row.kind, RowKind::Estimated { .. })).count() as u64;
+    let estimated = rows().filter(|row| matches!(row.kind, RowKind::Estimated(_))).count() as u64;
     let setups: BTreeSet<String> = rows().filter_map(|row| row.setup.as_ref().map(ToString::to_string)).collect();
     let estimates = if estimated > 0 { format!(" and {}", counted(estimated, "estimate")) } else { String::new() };
     format!(
@@ -204,8 +175,7 @@ fn defined(record: &PublishedRecord) -> impl Iterator<Item = &PublishedMix> {
 
 impl ScenarioMatrix {
     /// Arranges the results of one scenario, the newest first.
-    fn new(results: &[PlacedResult]) -> ScenarioMatrix {
-        let Some(newest) = newest(results) else { return ScenarioMatrix::empty() };
+    fn new(results: &[PlacedResult], newest: &PublishedRecord) -> ScenarioMatrix {
         let strategies = columns(results);
         let mut mixes: Vec<&str> = defined(newest).map(|mix| mix.name.as_str()).collect();
         let unknown: BTreeSet<&str> = results.iter().map(|one| one.record.mix.name.as_str()).collect();
@@ -216,27 +186,18 @@ impl ScenarioMatrix {
         ScenarioMatrix {
             name: plain(&newest.scenario.name),
             title: plain(&newest.scenario.title),
-            answer: default.map_or_else(String::new, |one| answer(&one.record)),
+            answer: default.and_then(|one| answer(&one.record)).unwrap_or_default(),
             flips: flip::sentences(&rows, &strategies),
             strategies,
             rows,
         }
     }
-
-    fn empty() -> ScenarioMatrix {
-        let (name, title, answer) = Default::default();
-        ScenarioMatrix { name, title, answer, flips: Vec::new(), strategies: Vec::new(), rows: Vec::new() }
-    }
 }
 
-/// What the run of a mix says; empty without a verdict.
-fn answer(record: &PublishedRecord) -> String {
+/// What the run of a mix says; `None` without a verdict.
+fn answer(record: &PublishedRecord) -> Option<String> {
     let baseline = record.strategies.first().map_or("", |first| &first.name);
-    if record.answer.leading.is_empty() {
-        String::new()
-    } else {
-        plain(&phrase::answer(&record.answer, baseline).concat())
-    }
+    (!record.answer.leading.is_empty()).then(|| plain(&phrase::answer(&record.answer, baseline).concat()))
 }
 
 /// The strategies of all results, in the order in which results have them.

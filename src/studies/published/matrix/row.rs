@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::report::document::format::{percent, plain, short};
+use crate::report::document::{percent, plain, short};
 use crate::report::{HTML_FILE, MARKDOWN_FILE};
 use crate::results::{Preset, PublishedMetric, PublishedMix, PublishedRecord};
 use crate::studies::published::runs::encoded;
 
 use super::cell::{self, MatrixCell, PublishedNumber};
 use super::{MatrixStrategy, PlacedResult, defined, estimate};
+
+/// The part of a run's page to which links lead.
+const PAGE_PART: &str = "#ratios";
 
 /// Operations of a mix that its row names.
 const NAMED_OPERATIONS: usize = 2;
@@ -44,43 +47,27 @@ impl fmt::Display for Setup {
     }
 }
 
-/// Kinds of mixes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MixFamily {
-    /// The mix of a plain run.
-    Default,
-    /// At most a fifth of the calls write.
-    ReadHeavy,
-    /// At least half of the calls write.
-    WriteHeavy,
-}
-
 /// Where the numbers of a row come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum RowKind {
     /// From a run of the mix.
+    #[default]
     Measured,
-    /// From own times.
-    Estimated {
-        /// The mix whose run has them.
-        from: String,
-    },
-    /// There are none, for this reason.
-    Missing {
-        /// Why the mix is not estimated.
-        reason: &'static str,
-    },
+    /// From own times of the run of this mix.
+    Estimated(String),
+    /// There are none, because the mix is not estimated for this reason.
+    Missing(&'static str),
 }
 
 /// A mix.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct MixRow {
     /// Its name.
     pub mix: String,
     /// Its most frequent operations.
     pub operations: String,
-    /// The kinds of mixes that it is.
-    pub families: Vec<MixFamily>,
+    /// The kinds of mixes that it is: `default`, the mix of a plain run, `read` for read-heavy and `write` for write-heavy.
+    pub families: Vec<&'static str>,
     /// Where the numbers come from.
     pub kind: RowKind,
     /// Where it was measured.
@@ -108,7 +95,12 @@ impl MixRow {
 
     /// Whether its cells are estimates.
     pub fn is_estimated(&self) -> bool {
-        matches!(self.kind, RowKind::Estimated { .. })
+        matches!(self.kind, RowKind::Estimated(_))
+    }
+
+    /// Why it has no numbers.
+    pub fn missing(&self) -> Option<&'static str> {
+        if let RowKind::Missing(reason) = self.kind { Some(reason) } else { None }
     }
 }
 
@@ -129,27 +121,18 @@ pub(crate) fn rows(
     let mut missing = "";
     for setup in setups.into_iter().filter(|setup| !known.contains(setup)) {
         match estimate::estimate(definition, results, &setup, newest, strategies) {
-            Ok(found) => rows.push(MixRow {
-                kind: RowKind::Estimated { from: found.from },
+            Ok((from, times)) => rows.push(MixRow {
                 setup: Some(setup),
-                cells: PublishedMetric::all().map(|metric| estimated_cells(metric, &found.times)).collect(),
-                ..named_row(definition, results)
+                cells: PublishedMetric::all().map(|metric| cell::estimated(metric, &times)).collect(),
+                ..named_row(definition, results, RowKind::Estimated(from))
             }),
             Err(reason) => missing = reason,
         }
     }
     if rows.is_empty() {
-        rows.push(MixRow { kind: RowKind::Missing { reason: missing }, ..named_row(definition, results) });
+        rows.push(named_row(definition, results, RowKind::Missing(missing)));
     }
     rows
-}
-
-/// Own times estimate times; no other number of a mix is made of them.
-fn estimated_cells(metric: PublishedMetric, times: &[Option<(f64, bool)>]) -> Vec<MatrixCell> {
-    match metric {
-        PublishedMetric::RESPONSE_MEAN | PublishedMetric::OWN_TIME => cell::estimated(metric, times),
-        _ => vec![MatrixCell::nothing(); times.len()],
-    }
 }
 
 fn measured_row(result: &PlacedResult, results: &[PlacedResult], strategies: &[MatrixStrategy]) -> MixRow {
@@ -159,10 +142,11 @@ fn measured_row(result: &PlacedResult, results: &[PlacedResult], strategies: &[M
         Some(PublishedNumber { record: *one.metrics.get(&metric)?, is_unsafe: one.is_unsafe })
     };
     let cells = |metric: PublishedMetric| {
-        let entries: Vec<Option<PublishedNumber>> = strategies.iter().map(|strategy| entry(metric, strategy)).collect();
-        cell::cells(metric, &entries)
+        let entries: Vec<_> = strategies.iter().map(|strategy| entry(metric, strategy)).collect();
+        cell::cells(metric, metric.is_tested(), &entries)
     };
-    let file = |name: &str| format!("{}/{name}", encoded_path(folder));
+    let folder = folder.split('/').map(encoded).collect::<Vec<_>>().join("/");
+    let file = |name: &str| format!("{folder}/{name}");
     MixRow {
         mix: plain(&record.mix.name),
         operations: operations(&record.mix.weights),
@@ -170,24 +154,20 @@ fn measured_row(result: &PlacedResult, results: &[PlacedResult], strategies: &[M
         kind: RowKind::Measured,
         setup: Some(Setup::of(record)),
         preset: Some(record.preset),
-        page: result.has_page.then(|| address(&file(HTML_FILE), result.anchor)),
+        page: result.has_page.then(|| file(HTML_FILE) + PAGE_PART),
         markdown: result.has_markdown.then(|| file(MARKDOWN_FILE)),
         cells: PublishedMetric::all().map(cells).collect(),
     }
 }
 
 /// A row of a mix that was not measured, without its numbers.
-fn named_row(mix: &PublishedMix, results: &[PlacedResult]) -> MixRow {
+fn named_row(mix: &PublishedMix, results: &[PlacedResult], kind: RowKind) -> MixRow {
     MixRow {
         mix: plain(&mix.name),
         operations: operations(mix.weights.as_deref().unwrap_or_default()),
         families: families(&mix.name, mix.weights.as_deref(), results),
-        kind: RowKind::Missing { reason: "" },
-        setup: None,
-        preset: None,
-        page: None,
-        markdown: None,
-        cells: Vec::new(),
+        kind,
+        ..MixRow::default()
     }
 }
 
@@ -202,15 +182,14 @@ fn operations(weights: &[(String, f64)]) -> String {
     named.join(", ")
 }
 
-fn families(name: &str, weights: Option<&[(String, f64)]>, results: &[PlacedResult]) -> Vec<MixFamily> {
+fn families(name: &str, weights: Option<&[(String, f64)]>, results: &[PlacedResult]) -> Vec<&'static str> {
     let share = weights.and_then(|weights| write_share(weights, results));
-    let is = |family, applies: bool| applies.then_some(family);
     let families = [
-        is(MixFamily::Default, name == "default"),
-        is(MixFamily::ReadHeavy, share.is_some_and(|share| share <= READ_HEAVY)),
-        is(MixFamily::WriteHeavy, share.is_some_and(|share| share >= WRITE_HEAVY)),
+        ("default", name == "default"),
+        ("read", share.is_some_and(|share| share <= READ_HEAVY)),
+        ("write", share.is_some_and(|share| share >= WRITE_HEAVY)),
     ];
-    families.into_iter().flatten().collect()
+    families.into_iter().filter(|(_, applies)| *applies).map(|(family, _)| family).collect()
 }
 
 /// The share (0 to 1) of calls of operations that write; `None` where no result knows that of one of them.
@@ -225,14 +204,4 @@ fn write_share(weights: &[(String, f64)], results: &[PlacedResult]) -> Option<f6
 fn writes(operation: &str, results: &[PlacedResult]) -> Option<bool> {
     let operations = results.iter().flat_map(|one| &one.record.operations);
     operations.filter(|one| one.name == plain(operation)).filter_map(|one| one.writes).max()
-}
-
-/// The address of a part of a page; of its beginning, where the part has no name.
-fn address(file: &str, anchor: &str) -> String {
-    if anchor.is_empty() { file.to_owned() } else { format!("{file}#{anchor}") }
-}
-
-/// A folder in an address.
-fn encoded_path(folder: &str) -> String {
-    folder.split('/').map(encoded).collect::<Vec<_>>().join("/")
 }

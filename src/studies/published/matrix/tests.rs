@@ -2,15 +2,12 @@
 
 use crate::report::hostile::{HOSTILE, structure};
 use crate::report::run::decision::phrase::UNPREDICTED;
-use crate::report::write::html::markup;
-use crate::results::{PublishedMetric, PublishedScenario, RunRecord, Standing};
+use crate::report::write::html::tests::markup;
+use crate::results::{MetricRecord, PublishedMetric, PublishedScenario, RunRecord, Standing};
 use crate::stats::sample;
 use crate::studies::published::summary_file::published;
 
-use super::html::MatrixHtml;
 use super::*;
-
-const ORDER: CatalogueOrder = CatalogueOrder { groups: &["copy or join", "embed or reference"], scenarios: &[] };
 
 /// What the sample's scenario says of itself, with this text as the name of everything.
 fn scenario(record: &RunRecord, text: &str) -> PublishedScenario {
@@ -42,7 +39,7 @@ fn scenario(record: &RunRecord, text: &str) -> PublishedScenario {
 fn result(folder: &str) -> PlacedResult {
     let record = sample::whole(&sample::run(8));
     let record = published(&record, scenario(&record, "Embed, link or bucket?"), "");
-    PlacedResult { folder: folder.to_owned(), record, has_page: true, anchor: "operations", has_markdown: true }
+    PlacedResult { folder: folder.to_owned(), record, has_page: true, has_markdown: true }
 }
 
 fn predicted(one: &mut PlacedResult, is_predicted: bool) {
@@ -50,11 +47,11 @@ fn predicted(one: &mut PlacedResult, is_predicted: bool) {
 }
 
 fn matrix(results: Vec<PlacedResult>) -> Matrix {
-    Matrix::new(results, ORDER)
+    Matrix::new(results, &["copy or join", "embed or reference"], &[])
 }
 
 fn page(matrix: &Matrix) -> String {
-    MatrixHtml { matrix, rules: None }.to_string()
+    html::page(matrix, None)
 }
 
 /// Looks of the mean response times of every row, by its mix.
@@ -109,10 +106,7 @@ fn mixes_are_measured_estimated_or_neither() {
     let reasons: Vec<&RowKind> = scenario.rows[3..].iter().map(|row| &row.kind).collect();
     assert_eq!(
         reasons,
-        [
-            &RowKind::Missing { reason: "it sets other parameters" },
-            &RowKind::Missing { reason: "its weights depend on parameters" }
-        ]
+        [&RowKind::Missing("it sets other parameters"), &RowKind::Missing("its weights depend on parameters")]
     );
     assert_eq!(
         scenario.flips,
@@ -121,7 +115,7 @@ fn mixes_are_measured_estimated_or_neither() {
     );
     predicted(&mut one, false);
     let found = matrix(vec![one]);
-    let reason = RowKind::Missing { reason: UNPREDICTED };
+    let reason = RowKind::Missing(UNPREDICTED);
     assert!(
         found.rows().skip(1).take(2).all(|row| row.kind == reason) && found.groups[0].scenarios[0].flips.is_empty()
     );
@@ -135,21 +129,27 @@ fn families_of_mixes_are_known_from_any_run() {
     for (operation, writes) in known.record.operations.iter_mut().zip([true, false, false]) {
         operation.writes = Some(writes);
     }
-    let families: Vec<Vec<MixFamily>> = matrix(vec![known, other]).rows().map(|row| row.families.clone()).collect();
-    let (read, write) = (MixFamily::ReadHeavy, MixFamily::WriteHeavy);
-    assert_eq!(families, [vec![MixFamily::Default, write], vec![read], vec![write], vec![write], vec![]]);
-    assert!(matrix(vec![result("a")]).rows().all(|row| !row.families.contains(&write)), "no server says what it wrote");
+    let families: Vec<Vec<&str>> = matrix(vec![known, other]).rows().map(|row| row.families.clone()).collect();
+    assert_eq!(families, [vec!["default", "write"], vec!["read"], vec!["write"], vec!["write"], vec![]]);
+    assert!(
+        matrix(vec![result("a")]).rows().all(|row| !row.families.contains(&"write")),
+        "no server says what it wrote"
+    );
 }
 
 #[test]
 fn close_estimates_name_no_best_strategy() {
-    let entry = |time: f64| Some((time, false));
-    let looks = |times: &[Option<(f64, bool)>]| -> Vec<Look> {
+    let number = |value: f64, is_unsafe: bool| {
+        let record = MetricRecord { value, standing: None, ratio: None, interval: None };
+        Some(cell::PublishedNumber { record, is_unsafe })
+    };
+    let entry = |time: f64| number(time, false);
+    let looks = |times: &[Option<cell::PublishedNumber>]| -> Vec<Look> {
         cell::estimated(PublishedMetric::OWN_TIME, times).iter().map(|cell| cell.look).collect()
     };
     assert_eq!(looks(&[entry(100.0), entry(119.0)]), [Look::Lowest, Look::Times]);
     assert_eq!(looks(&[entry(100.0), entry(121.0), None]), [Look::Best, Look::Times, Look::Nothing]);
-    assert_eq!(looks(&[entry(100.0), Some((50.0, true))]), [Look::Value, Look::Unsafe], "nothing to compare with");
+    assert_eq!(looks(&[entry(100.0), number(50.0, true)]), [Look::Value, Look::Unsafe], "nothing to compare with");
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn the_newer_of_two_equal_results_stays_with_a_warning() {
     let found = matrix(vec![result("older"), newer]);
     assert_eq!(found.warnings.len(), 1);
     assert!(found.warnings[0].starts_with("older is left out: newer is of the same scenario"), "{:?}", found.warnings);
-    assert!(found.rows().next().unwrap().page.as_ref().unwrap().starts_with("newer/report.html#operations"));
+    assert!(found.rows().next().unwrap().page.as_ref().unwrap().starts_with("newer/report.html#ratios"));
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn cells_lead_to_the_run_and_no_script_is_needed() {
     insta::assert_snapshot!("matrix_markdown", found.to_string());
     let root = markup::read(&page(&found));
     let links: Vec<&str> = root.all("td").iter().flat_map(|cell| cell.all("a")).map(|link| link.get("href")).collect();
-    assert_eq!(links, ["blog%20comments/default/a/report.html#operations"; 3]);
+    assert_eq!(links, ["blog%20comments/default/a/report.html#ratios"; 3]);
     assert_eq!(
         root.all("td")[2].text,
         "best1.02 ms".replace("1.02 ms", &found.rows().next().unwrap().times()[1].value)

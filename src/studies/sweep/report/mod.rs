@@ -152,7 +152,7 @@ impl Swept<'_> {
                 let (first, then) = if *below == Verdict::Faster { (&one, &other) } else { (&other, &one) };
                 phrase::switch(first, then, &self.range(*low, *high))
             };
-            return listed(&curve.flips.iter().map(flip).collect::<Vec<_>>());
+            return listed(curve.flips.iter().map(flip));
         }
         let Some(order) = curve.order() else { return NO_DIFFERENCE.to_owned() };
         let decided: Vec<_> = curve.points.iter().filter(|point| point.verdict.is_difference()).collect();
@@ -165,7 +165,7 @@ impl Swept<'_> {
         let places = if decided.len() == curve.points.len() {
             String::new()
         } else {
-            format!(" at {}", listed(&decided.iter().map(|point| self.label(point.x)).collect::<Vec<_>>()))
+            format!(" at {}", listed(decided.iter().map(|point| self.label(point.x))))
         };
         format!("{faster} is {by}x faster{places}")
     }

@@ -1,5 +1,8 @@
 //! The page and its pictures, from records.
 
+pub(crate) mod markup;
+mod recomputed;
+
 use crate::record::{CallOutcome, LatencyHistogram, Part};
 use crate::report::document::format;
 use crate::results::{
@@ -7,8 +10,8 @@ use crate::results::{
 };
 use crate::stats::{self, sample};
 
-use super::markup::{self, Element};
 use super::*;
+use markup::Element;
 
 fn page(record: &RunRecord) -> String {
     let mut text = String::new();
