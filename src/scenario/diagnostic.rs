@@ -88,10 +88,10 @@ impl Diagnostic {
 /// All problems of one scenario, in the order found; shown in the order of the text. Everything that reads the scenario
 /// adds to them through a shared reference.
 #[derive(Debug, Clone, Default)]
-pub struct Diagnostics(RefCell<Found>);
+pub struct Diagnostics(RefCell<FoundDiagnostics>);
 
 #[derive(Debug, Clone, Default)]
-struct Found {
+struct FoundDiagnostics {
     /// Each with the places that use the fragment in which it is; none outside of fragments.
     kept: Vec<(Diagnostic, BTreeSet<Span>)>,
     /// The numbers of errors and of warnings that are not kept.

@@ -405,8 +405,7 @@ mod tests {
     async fn debug_shows_hosts_and_no_credentials() {
         let target = MongoTarget::connect("mongodb://ann:s3cret@localhost:1/?directConnection=true", 3).await.unwrap();
         let text = format!("{target:?}");
-        assert!(text.contains("localhost:1") && text.contains("pool_size: 3"), "{text}");
-        assert!(!text.contains("s3cret") && !text.contains("ann"), "{text}");
+        assert_eq!(text, "MongoTarget(localhost:1)");
     }
 
     #[tokio::test]
