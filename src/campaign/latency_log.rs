@@ -27,7 +27,7 @@ impl LogWriter {
         let path = folder.join(HLOG_FILE);
         let started = started(record);
         let log = IntervalLog::resume(&path, started.as_secs_f64(), record.complete_rounds());
-        let log = RefCell::new(log.map_err(|source| ResultsError::Write { path: path.clone(), source })?);
+        let log = RefCell::new(log.map_err(|source| ResultsError::Write(path.clone(), source))?);
         let offset = resumed.unwrap_or(started).saturating_sub(started).as_secs_f64();
         Ok(LogWriter { path, log, first_error: RefCell::default(), offset })
     }
@@ -37,7 +37,7 @@ impl LogWriter {
     /// # Errors
     /// When an interval could not be written.
     pub fn check(&self) -> Result<(), ResultsError> {
-        let error = |source| Err(ResultsError::Write { path: self.path.clone(), source });
+        let error = |source| Err(ResultsError::Write(self.path.clone(), source));
         self.first_error.borrow_mut().take().map_or(Ok(()), error)
     }
 }

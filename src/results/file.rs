@@ -19,30 +19,15 @@ use super::{FORMAT_VERSION, RunRecord};
 /// Results that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// The file cannot be written.
-    #[error("cannot write {}: {source}; free some disk space, or choose another folder", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file cannot be opened.
-    #[error("cannot read {}: {source}; name a run folder, or its run.json", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file is cut off.
-    #[error("{} is cut off at line {line}; restore it from a copy, or run again", path.display())]
-    Truncated {
-        /// The file.
-        path: PathBuf,
-        /// The last line.
-        line: usize,
-    },
+    /// The file cannot be written, and why.
+    #[error("cannot write {path}: {1}; free some disk space, or choose another folder", path = .0.display())]
+    Write(PathBuf, #[source] io::Error),
+    /// The file cannot be opened, and why.
+    #[error("cannot read {path}: {1}; name a run folder, or its run.json", path = .0.display())]
+    Read(PathBuf, #[source] io::Error),
+    /// The file is cut off, at this line.
+    #[error("{path} is cut off at line {1}; restore it from a copy, or run again", path = .0.display())]
+    Truncated(PathBuf, usize),
     /// The file contains another study than its name says.
     #[error("{} contains {found}, not {expected}: its name should be {}", path.display(), found.file())]
     OtherStudy {
@@ -64,22 +49,14 @@ pub enum ResultsError {
         found: StudyKind,
     },
     /// The folder contains no study.
-    #[error("{} contains no results: none of {}; name a run folder", path.display(), StudyKind::files())]
-    NoStudy {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The folder contains two studies.
+    #[error("{} contains no results: none of {}; name a run folder", .0.display(), StudyKind::files())]
+    NoStudy(PathBuf),
+    /// The folder contains these two studies.
     #[error(
         "{} contains {} ({}) and {} ({}): move the files of one of them to another folder",
-        path.display(), both[0], both[0].file(), both[1], both[1].file()
+        .0.display(), .1[0], .1[0].file(), .1[1], .1[1].file()
     )]
-    TwoStudies {
-        /// The folder.
-        path: PathBuf,
-        /// Two of them.
-        both: [StudyKind; 2],
-    },
+    TwoStudies(PathBuf, [StudyKind; 2]),
     /// A run that a study names is not there.
     #[error("{} names the run {run}, which is missing: restore {} from a copy, or measure again", path.display(), folder.display())]
     NoRun {
@@ -90,40 +67,22 @@ pub enum ResultsError {
         /// The folder in which it should be.
         folder: PathBuf,
     },
-    /// The file is not a run record.
-    #[error("{} is not a run of docshape: {reason}; name a run folder, or its run.json", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The file was changed after docshape wrote it.
-    #[error("{} is damaged: {reason}; restore it from a copy, or run again", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
+    /// The file is not a run record, and what is wrong.
+    #[error("{path} is not a run of docshape: {1}; name a run folder, or its run.json", path = .0.display())]
+    Foreign(PathBuf, String),
+    /// The file was changed after docshape wrote it, and what is wrong.
+    #[error("{path} is damaged: {1}; restore it from a copy, or run again", path = .0.display())]
+    Damaged(PathBuf, String),
     /// Its content does not match its checksum.
     #[error(
         "{} was changed after docshape wrote it: its content does not match its field `sha256`; restore it from a copy, or, if the \
          change is yours, delete that field",
-        path.display()
+        .0.display()
     )]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is larger than any that docshape writes.
-    #[error("{} has more than {most} bytes of text, which no run of docshape has; restore it from a copy, or run again", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// The most bytes that are read.
-        most: u64,
-    },
+    Changed(PathBuf),
+    /// The file is larger than any that docshape writes, of which this many bytes are read.
+    #[error("{path} has more than {1} bytes of text, which no run of docshape has; restore it from a copy, or run again", path = .0.display())]
+    TooLarge(PathBuf, u64),
     /// Another version of docshape wrote it.
     #[error(
         "{} was written by docshape {version} in format {format}, but this build reads format {readable} only; use docshape \
@@ -171,7 +130,7 @@ pub fn save_compressed(record: &RunRecord, folder: &Path) -> Result<(), ResultsE
 
 fn write_into(folder: &Path, name: &str, text: impl FnOnce() -> io::Result<Vec<u8>>) -> Result<(), ResultsError> {
     let path = folder.join(name);
-    replace(&path, |file| file.write_all(&text()?)).map_err(|source| ResultsError::Write { path, source })
+    replace(&path, |file| file.write_all(&text()?)).map_err(|source| ResultsError::Write(path, source))
 }
 
 /// A record with its checksum.
@@ -256,7 +215,7 @@ fn load_run(path: &Path) -> Result<RunRecord, ResultsError> {
     let is_compressed = path.is_dir() && !path.join(RUN_FILE).exists() && path.join(COMPRESSED_RUN_FILE).is_file();
     let name = if is_compressed { COMPRESSED_RUN_FILE } else { RUN_FILE };
     let (path, record) = read_file(path, name, FORMAT_VERSION)?;
-    check(&record).map(|()| record).map_err(|reason| ResultsError::Damaged { path, reason })
+    check(&record).map(|()| record).map_err(|reason| ResultsError::Damaged(path, reason))
 }
 
 /// Reads a document from its folder, or from the file itself.
@@ -284,14 +243,12 @@ pub fn load_part<D: Document>(folder: &Path, run: &str) -> Result<RunRecord, Res
 fn explained(error: ResultsError, place: &Path, file: &str) -> ResultsError {
     let Some(expected) = StudyKind::of_file(file) else { return error };
     match &error {
-        ResultsError::Read { .. } if place.is_dir() => match StudyKind::of(place) {
+        ResultsError::Read(..) if place.is_dir() => match StudyKind::of(place) {
             Ok(found) if found != expected => ResultsError::OtherFolder { path: place.to_owned(), expected, found },
-            Err(two @ ResultsError::TwoStudies { .. }) => two,
+            Err(two @ ResultsError::TwoStudies(..)) => two,
             Ok(_) | Err(_) => error,
         },
-        ResultsError::OtherFormat { path, .. }
-        | ResultsError::Damaged { path, .. }
-        | ResultsError::Foreign { path, .. } => {
+        ResultsError::OtherFormat { path, .. } | ResultsError::Damaged(path, _) | ResultsError::Foreign(path, _) => {
             let found = text_of(path).ok().and_then(|text| StudyKind::of_document(&text));
             match found.filter(|found| *found != expected) {
                 Some(found) => ResultsError::OtherStudy { path: path.clone(), expected, found },
@@ -317,23 +274,20 @@ fn read_file<R: DeserializeOwned>(path: &Path, name: &str, readable: u32) -> Res
     let (format, version) = match serde_json::from_slice(&text) {
         Ok(Head { format, version: Some(version), .. }) => (format, version),
         Ok(Head { format, run: Some(WriterVersion { version }), .. }) => (format, version),
-        Ok(_) => return Err(ResultsError::Foreign { path, reason: "missing field `version`".to_owned() }),
+        Ok(_) => return Err(ResultsError::Foreign(path, "missing field `version`".to_owned())),
         Err(error) if error.is_eof() || is_cut_off(&text, &error) => {
-            return Err(ResultsError::Truncated { path, line: error.line() });
+            return Err(ResultsError::Truncated(path, error.line()));
         }
-        Err(error) => return Err(ResultsError::Foreign { path, reason: error.to_string() }),
+        Err(error) => return Err(ResultsError::Foreign(path, error.to_string())),
     };
     if format != readable {
         return Err(ResultsError::OtherFormat { path, format, readable, version });
     }
     // Only now: another format may have another checksum.
     if !is_as_written(&text) {
-        return Err(ResultsError::Changed { path });
+        return Err(ResultsError::Changed(path));
     }
-    match read(&text) {
-        Ok(record) => Ok((path, record)),
-        Err(reason) => Err(ResultsError::Damaged { path, reason }),
-    }
+    read(&text).map(|record| (path.clone(), record)).map_err(|reason| ResultsError::Damaged(path, reason))
 }
 
 /// The text of a file, which is compressed where its name says so.
@@ -342,8 +296,8 @@ fn text_of(path: &Path) -> Result<Vec<u8>, ResultsError> {
         Some(extension) if extension == "gz" => compressed::read(path, compressed::MOST_BYTES),
         _ => fs::read(path).map(Some),
     };
-    let text = read().map_err(|source| ResultsError::Read { path: path.to_owned(), source })?;
-    text.ok_or_else(|| ResultsError::TooLarge { path: path.to_owned(), most: compressed::MOST_BYTES })
+    let text = read().map_err(|source| ResultsError::Read(path.to_owned(), source))?;
+    text.ok_or_else(|| ResultsError::TooLarge(path.to_owned(), compressed::MOST_BYTES))
 }
 
 /// Reads a record. The place of what does not fit is given by the names that lead there, since a run is one long line.
@@ -363,7 +317,7 @@ fn is_cut_off(text: &[u8], error: &serde_json::Error) -> bool {
 
 impl KindedError for ResultsError {
     fn kind(&self) -> ErrorKind {
-        if matches!(self, ResultsError::Write { .. }) { ErrorKind::Environment } else { ErrorKind::Input }
+        if matches!(self, ResultsError::Write(..)) { ErrorKind::Environment } else { ErrorKind::Input }
     }
 }
 
@@ -465,7 +419,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join(RUN_FILE).join("kept")).unwrap();
         let error = save(&sample::run(&[1]), folder.path()).unwrap_err();
-        assert!(matches!(&error, ResultsError::Write { path, .. } if path.ends_with(RUN_FILE)), "{error}");
+        assert!(matches!(&error, ResultsError::Write(path, _) if path.ends_with(RUN_FILE)), "{error}");
         assert!(folder.path().join(RUN_FILE).join("kept").is_dir());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the temporary file is removed");
         assert!(save(&sample::run(&[1]), &folder.path().join("absent")).is_err());
@@ -484,13 +438,13 @@ mod tests {
     fn missing_and_foreign_files_have_different_errors() {
         let folder = tempfile::tempdir().unwrap();
         let missing = load(folder.path()).unwrap_err();
-        assert!(matches!(missing, ResultsError::Read { .. }), "{missing}");
-        assert!(matches!(error_of(b""), ResultsError::Truncated { .. }));
+        assert!(matches!(missing, ResultsError::Read(..)), "{missing}");
+        assert!(matches!(error_of(b""), ResultsError::Truncated(..)));
         let foreign: [&[u8]; 5] =
             [b"format: 1\n", b"\xff\xfe{}", b"[1, 2]", br#"{"name": "package", "version": "1"}"#, b"{\"format\": 1}"];
         for text in foreign {
             let error = error_of(text);
-            assert!(matches!(error, ResultsError::Foreign { .. }), "{error}");
+            assert!(matches!(error, ResultsError::Foreign(..)), "{error}");
         }
     }
 
@@ -512,7 +466,7 @@ mod tests {
         let outcome = "/parts/saturation/0/cells/0/operations/0/outcomes/0";
         let changed = |place: &str, value: Value| {
             let error = error_after(|run| *run.pointer_mut(place).unwrap() = value);
-            assert!(matches!(error, ResultsError::Damaged { .. }), "{error}");
+            assert!(matches!(error, ResultsError::Damaged(..)), "{error}");
             error.to_string()
         };
         for (place, value, expected) in [
@@ -582,7 +536,7 @@ mod tests {
         let edited = text.replace("All comments in the post.", "Edited.");
         fs::write(&path, &edited).unwrap();
         let error = load(folder.path()).unwrap_err();
-        assert!(matches!(error, ResultsError::Changed { .. }), "{error}");
+        assert!(matches!(error, ResultsError::Changed(..)), "{error}");
         assert!(error.to_string().contains("delete that field"), "{error}");
         fs::write(&path, format!("{{{}", &edited[CHECKSUM.len() + 64 + 2..])).unwrap();
         assert_eq!(load(folder.path()).unwrap().strategies[0].about, "Edited.");
@@ -619,7 +573,7 @@ mod tests {
             // The last two bytes are the closing brace and the line end.
             fs::write(&path, &whole[..((whole.len() - 2) as f64 * share) as usize]).unwrap();
             let error = load(folder.path()).unwrap_err();
-            prop_assert!(matches!(error, ResultsError::Truncated { .. }), "{}", error);
+            prop_assert!(matches!(error, ResultsError::Truncated(..)), "{}", error);
         }
     }
 }

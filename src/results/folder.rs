@@ -11,28 +11,15 @@ use super::folder_lock::{FolderLock, LOCK_FILE};
 /// A folder that cannot take a run.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// It cannot be created or written to.
-    #[error("cannot write into {}: {source}; choose another folder", path.display())]
-    Refused {
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// Another process measures in it.
-    #[error("the run in {} is being measured by process {process}; wait for its end, or choose another folder", path.display())]
-    Locked {
-        /// The folder.
-        path: PathBuf,
-        /// The id of the process.
-        process: String,
-    },
+    /// It cannot be created or written to, and why.
+    #[error("cannot write into {path}: {1}; choose another folder", path = .0.display())]
+    Refused(PathBuf, #[source] io::Error),
+    /// Another process measures in it: its id.
+    #[error("the run in {path} is being measured by process {1}; wait for its end, or choose another folder", path = .0.display())]
+    Locked(PathBuf, String),
     /// There is something in it.
-    #[error("{} is not empty; choose a new folder, so that results are not mixed", path.display())]
-    NotEmpty {
-        /// The folder.
-        path: PathBuf,
-    },
+    #[error("{} is not empty; choose a new folder, so that results are not mixed", .0.display())]
+    NotEmpty(PathBuf),
 }
 
 /// An empty folder that this process has locked; removed when it is new and nothing was written into it.
@@ -58,13 +45,13 @@ impl Drop for NewFolder {
 /// # Errors
 /// When it cannot be created or written to, is not empty, or another process measures in it.
 pub fn create(path: &Path) -> Result<NewFolder, FolderError> {
-    let refused = |source| FolderError::Refused { path: path.to_owned(), source };
+    let refused = |source| FolderError::Refused(path.to_owned(), source);
     let is_new = !path.exists();
     fs::create_dir_all(path).map_err(refused)?;
     if holds_files(path).map_err(refused)? {
         // It says more of a run that is alive.
         FolderLock::take(path)?;
-        return Err(FolderError::NotEmpty { path: path.to_owned() });
+        return Err(FolderError::NotEmpty(path.to_owned()));
     }
     let lock = FolderLock::take(path)?;
     Ok(NewFolder { path: path.to_owned(), is_new, lock: Some(lock) })
@@ -84,7 +71,7 @@ pub fn stamp(millis: i64) -> String {
 
 impl KindedError for FolderError {
     fn kind(&self) -> ErrorKind {
-        if matches!(self, FolderError::Refused { .. }) { ErrorKind::Environment } else { ErrorKind::Input }
+        if matches!(self, FolderError::Refused(..)) { ErrorKind::Environment } else { ErrorKind::Input }
     }
 }
 
@@ -97,7 +84,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("a").join("b");
         let created = create(&path).unwrap();
-        assert!(matches!(create(&path), Err(FolderError::Locked { .. })));
+        assert!(matches!(create(&path), Err(FolderError::Locked(..))));
         fs::write(path.join("results"), "").unwrap();
         drop(created);
         assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
@@ -113,7 +100,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("notes"), "mine").unwrap();
         let error = create(root.path()).unwrap_err();
-        assert!(matches!(&error, FolderError::NotEmpty { path } if path == root.path()), "{error}");
+        assert!(matches!(&error, FolderError::NotEmpty(path) if path == root.path()), "{error}");
         assert_eq!(fs::read_to_string(root.path().join("notes")).unwrap(), "mine");
     }
 
@@ -125,7 +112,7 @@ mod tests {
         // Where even root may not write.
         for path in [file.as_path(), &file.join("below"), Path::new("/proc/docshape")] {
             let error = create(path).unwrap_err();
-            assert!(matches!(error, FolderError::Refused { .. }), "{error}");
+            assert!(matches!(error, FolderError::Refused(..)), "{error}");
             assert!(error.to_string().contains(&path.display().to_string()), "{error}");
         }
     }

@@ -24,7 +24,7 @@ impl FolderLock {
     /// When another process has it, or the file cannot be written.
     pub fn take(folder: &Path) -> Result<FolderLock, FolderError> {
         let path = folder.join(LOCK_FILE);
-        let refused = |source| FolderError::Refused { path: folder.to_owned(), source };
+        let refused = |source| FolderError::Refused(folder.to_owned(), source);
         loop {
             let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let mut file = open.map_err(refused)?;
@@ -33,7 +33,7 @@ impl FolderLock {
                 Err(TryLockError::WouldBlock) => {
                     let mut process = String::new();
                     let _ = file.read_to_string(&mut process);
-                    return Err(FolderError::Locked { path: folder.to_owned(), process: process.trim().to_owned() });
+                    return Err(FolderError::Locked(folder.to_owned(), process.trim().to_owned()));
                 }
                 Err(TryLockError::Error(error)) => return Err(refused(error)),
             }

@@ -41,7 +41,7 @@ pub fn file(folder: &Path, name: &str) -> PathBuf {
 pub fn keep(record: &RunRecord, folder: &Path, name: &str) -> Result<bool, ResultsError> {
     let path = file(folder, name);
     let had = path.is_file();
-    fs::create_dir_all(folder).map_err(|source| ResultsError::Write { path: path.clone(), source })?;
+    fs::create_dir_all(folder).map_err(|source| ResultsError::Write(path.clone(), source))?;
     save_as(record, folder, &format!("{name}.json")).map(|()| had)
 }
 

@@ -111,8 +111,8 @@ impl StudyKind {
         let mut found = StudyKind::all().filter(is_there);
         match (found.next(), found.next()) {
             (Some(kind), None) => Ok(kind),
-            (Some(one), Some(other)) => Err(ResultsError::TwoStudies { path: path.to_owned(), both: [one, other] }),
-            (None, _) => Err(ResultsError::NoStudy { path: path.to_owned() }),
+            (Some(one), Some(other)) => Err(ResultsError::TwoStudies(path.to_owned(), [one, other])),
+            (None, _) => Err(ResultsError::NoStudy(path.to_owned())),
         }
     }
 }

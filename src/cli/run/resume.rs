@@ -29,7 +29,7 @@ pub fn open(folder: &Path, command: &str) -> Result<(StudyKind, FolderLock), Cli
             "{shown} contains {kind}: resume it with `docshape {} --resume {shown}`",
             kind.command()
         ))),
-        Err(ResultsError::NoStudy { .. }) => Err(CliError::usage(format!(
+        Err(ResultsError::NoStudy(_)) => Err(CliError::usage(format!(
             "nothing to resume in {shown}: it ended before its file was written; run again with --out {shown}"
         ))),
         Err(error) => Err(error.into()),
