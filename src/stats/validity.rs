@@ -26,38 +26,17 @@ const CHECK_OUT: f64 = 0.1;
 /// Why the numbers of a run must not be used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum InvalidReason {
-    /// Connections were made while calls were measured: some waited for one.
-    Connections {
-        /// The strategy.
-        strategy: usize,
-        /// How many.
-        created: u64,
-    },
-    /// More calls failed than the error budget allows.
-    Errors {
-        /// The strategy.
-        strategy: usize,
-        /// Failed calls per call.
-        share: f64,
-    },
-    /// Audits found anomalies: the data are wrong, so the strategy did not do the same work.
-    Anomalies {
-        /// The strategy.
-        strategy: usize,
-        /// Over all audits and cells.
-        count: u64,
-    },
-    /// Calls took longer than can be recorded, so that means and maxima are too low.
-    Saturated {
-        /// The strategy.
-        strategy: usize,
-        /// How many.
-        calls: u64,
-    },
+    /// Connections were made while calls were measured, this many: some calls waited for one.
+    Connections(u64),
+    /// More calls failed than the error budget allows: failed calls per call.
+    Errors(f64),
+    /// Audits found anomalies, this many over all audits and cells: the data are wrong, so the strategy did not do the same
+    /// work.
+    Anomalies(u64),
+    /// This many calls took longer than can be recorded, so that means and maxima are too low.
+    Saturated(u64),
     /// Calls were released too late, so that their times are not those of the arrivals asked for.
     PacerLag {
-        /// The strategy.
-        strategy: usize,
         /// The median over cells of its p99 in nanoseconds.
         lag: f64,
         /// The greatest that is allowed.
@@ -68,11 +47,8 @@ pub enum InvalidReason {
 /// What the machine or the pool may have added to the numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EnvironmentWarning {
-    /// The hypervisor gave processor time to others.
-    Steal {
-        /// Round (from 0), strategy and share (0 to 1) of the cells, the worst first.
-        cells: Vec<(u64, usize, f64)>,
-    },
+    /// The hypervisor gave processor time to others: round (from 0), strategy and share (0 to 1) of the cells, the worst first.
+    Steal(Vec<(u64, usize, f64)>),
     /// A load thread hardly ever waited.
     LoadThread {
         /// The strategies.
@@ -80,13 +56,11 @@ pub enum EnvironmentWarning {
         /// The greatest median over cells of the share (0 to 1) of its time for which it was computing.
         busy: f64,
     },
-    /// Calls waited for a connection of the pool.
-    CheckOut {
-        /// The strategies, each with the share (0 to 1) of its service time that this took: the median over cells.
-        waits: Vec<(usize, f64)>,
-    },
-    /// Connections were made, or calls took longer than can be recorded, in an unsafe strategy.
-    Unsafe(InvalidReason),
+    /// Calls waited for a connection of the pool: the strategies, each with the share (0 to 1) of its service time that this
+    /// took, the median over cells.
+    CheckOut(Vec<(usize, f64)>),
+    /// Connections were made, or calls took longer than can be recorded, in this unsafe strategy.
+    Unsafe(usize, InvalidReason),
     /// All strategies' data together are more than half of the server's cache, and they shared it.
     Cache {
         /// Data and indexes of all strategies, in bytes.
@@ -96,8 +70,8 @@ pub enum EnvironmentWarning {
     },
 }
 
-/// The reasons why a run is invalid; none for a valid one.
-pub fn invalid_reasons(record: &RunRecord) -> Vec<InvalidReason> {
+/// The strategies that make a run invalid, and why; none for a valid one.
+pub fn invalid_reasons(record: &RunRecord) -> Vec<(usize, InvalidReason)> {
     strategies(record, false).flat_map(|strategy| faults(record, strategy)).collect()
 }
 
@@ -106,7 +80,7 @@ fn strategies(record: &RunRecord, is_unsafe: bool) -> impl Iterator<Item = usize
     (0..record.strategies.len()).filter(move |strategy| record.strategies[*strategy].is_unsafe == is_unsafe)
 }
 
-fn faults(record: &RunRecord, strategy: usize) -> Vec<InvalidReason> {
+fn faults(record: &RunRecord, strategy: usize) -> Vec<(usize, InvalidReason)> {
     // A failover is an event of the run; connections are then made to the new primary.
     let rounds = record.rounds.iter().filter(|round| record.events.iter().all(|event| event.round != round.index));
     let quiet = rounds.filter_map(|round| round.cells.get(strategy));
@@ -115,13 +89,13 @@ fn faults(record: &RunRecord, strategy: usize) -> Vec<InvalidReason> {
     let (share, calls) = (totals.failed_share(), totals.saturated);
     let count = anomalies(record, strategy).iter().map(|audit| audit.total).sum();
     let faults = [
-        (created > 0).then_some(InvalidReason::Connections { strategy, created }),
-        (share > record.settings.error_budget).then_some(InvalidReason::Errors { strategy, share }),
-        (count > 0).then_some(InvalidReason::Anomalies { strategy, count }),
-        (calls > 0).then_some(InvalidReason::Saturated { strategy, calls }),
+        (created > 0).then_some(InvalidReason::Connections(created)),
+        (share > record.settings.error_budget).then_some(InvalidReason::Errors(share)),
+        (count > 0).then_some(InvalidReason::Anomalies(count)),
+        (calls > 0).then_some(InvalidReason::Saturated(calls)),
         pacer_lag(record, strategy),
     ];
-    faults.into_iter().flatten().collect()
+    faults.into_iter().flatten().map(|reason| (strategy, reason)).collect()
 }
 
 fn pacer_lag(record: &RunRecord, strategy: usize) -> Option<InvalidReason> {
@@ -136,7 +110,7 @@ fn pacer_lag(record: &RunRecord, strategy: usize) -> Option<InvalidReason> {
         times.quantile(0.99).or(times.max()).map(|time| time as f64)
     }));
     let allowed = service.unwrap_or(0.0).max(PACER_LAG);
-    (lag > allowed).then_some(InvalidReason::PacerLag { strategy, lag, allowed })
+    (lag > allowed).then_some(InvalidReason::PacerLag { lag, allowed })
 }
 
 fn opened(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &OpenRecord> {
@@ -169,13 +143,16 @@ pub fn overloaded(record: &RunRecord, strategy: usize) -> Option<f64> {
 pub fn environment_warnings(record: &RunRecord) -> Vec<EnvironmentWarning> {
     let waits: Vec<(usize, f64)> =
         (0..record.strategies.len()).filter_map(|strategy| check_out(record, strategy)).collect();
-    let waits = (!waits.is_empty()).then_some(EnvironmentWarning::CheckOut { waits });
+    let waits = (!waits.is_empty()).then_some(EnvironmentWarning::CheckOut(waits));
     let of_unsafe = strategies(record, true).flat_map(|strategy| faults(record, strategy));
     // An unsafe strategy is expected to fail; its errors are reported with its calls.
     let of_unsafe =
-        of_unsafe.filter(|fault| !matches!(fault, InvalidReason::Errors { .. } | InvalidReason::Anomalies { .. }));
+        of_unsafe.filter(|(_, reason)| !matches!(reason, InvalidReason::Errors(_) | InvalidReason::Anomalies(_)));
     let first = [steal(record), load_thread(record), waits].into_iter().flatten();
-    first.chain(of_unsafe.map(EnvironmentWarning::Unsafe)).chain(cache(record)).collect()
+    first
+        .chain(of_unsafe.map(|(strategy, reason)| EnvironmentWarning::Unsafe(strategy, reason)))
+        .chain(cache(record))
+        .collect()
 }
 
 fn steal(record: &RunRecord) -> Option<EnvironmentWarning> {
@@ -187,7 +164,7 @@ fn steal(record: &RunRecord) -> Option<EnvironmentWarning> {
         found.extend(above.map(|(strategy, share)| (round.index, strategy, share)));
     }
     found.sort_by(|a, b| b.2.total_cmp(&a.2));
-    (!found.is_empty()).then_some(EnvironmentWarning::Steal { cells: found })
+    (!found.is_empty()).then_some(EnvironmentWarning::Steal(found))
 }
 
 fn load_thread(record: &RunRecord) -> Option<EnvironmentWarning> {
@@ -256,14 +233,14 @@ mod tests {
     fn connections_errors_and_saturated_histograms_invalidate() {
         let mut run = sample::run(2);
         run.rounds[1].cells[0].connections_created = 3;
-        assert_eq!(invalid_reasons(&run), [InvalidReason::Connections { strategy: 0, created: 3 }]);
+        assert_eq!(invalid_reasons(&run), [(0, InvalidReason::Connections(3))]);
         let mut run = sample::run(2);
         run.rounds[0].cells[1].operations[1].outcomes[0].saturated = 4;
-        assert_eq!(invalid_reasons(&run), [InvalidReason::Saturated { strategy: 1, calls: 4 }]);
+        assert_eq!(invalid_reasons(&run), [(1, InvalidReason::Saturated(4))]);
         let mut run = sample::run(2);
         // Linked fails in 2 of 915 calls.
         run.settings.error_budget = 0.002;
-        assert_eq!(invalid_reasons(&run), [InvalidReason::Errors { strategy: 1, share: 2.0 / 915.0 }]);
+        assert_eq!(invalid_reasons(&run), [(1, InvalidReason::Errors(2.0 / 915.0))]);
         run.settings.error_budget = 2.0 / 915.0;
         assert_eq!(invalid_reasons(&run), []);
     }
@@ -277,10 +254,7 @@ mod tests {
         run.strategies.remove(1);
         run.rounds.iter_mut().for_each(|round| drop(round.cells.remove(1)));
         assert_eq!(invalid_reasons(&run), []);
-        assert_eq!(
-            environment_warnings(&run),
-            [EnvironmentWarning::Unsafe(InvalidReason::Connections { strategy: 1, created: 3 })]
-        );
+        assert_eq!(environment_warnings(&run), [EnvironmentWarning::Unsafe(1, InvalidReason::Connections(3))]);
         // The repeat is the baseline and counts.
         (run.strategies[1].is_unsafe, run.strategies[1].is_repeat) = (false, true);
         assert_eq!(invalid_reasons(&run).len(), 2);
@@ -306,7 +280,7 @@ mod tests {
         assert_eq!(late(1, 50_000_000), [], "one cell of three");
         let found = late(2, 50_000_000);
         assert!(
-            matches!(found[..], [InvalidReason::PacerLag { strategy: 1, lag, .. }] if (lag / 50e6 - 1.0).abs() < 1e-3),
+            matches!(found[..], [(1, InvalidReason::PacerLag { lag, .. })] if (lag / 50e6 - 1.0).abs() < 1e-3),
             "{found:?}"
         );
     }
@@ -333,7 +307,7 @@ mod tests {
             round.cells[0].machine.load_thread_busy = Some(busy - 0.1);
         }
         let expected = [
-            EnvironmentWarning::Steal { cells: vec![(2, 1, 0.2), (1, 0, 0.06)] },
+            EnvironmentWarning::Steal(vec![(2, 1, 0.2), (1, 0, 0.06)]),
             EnvironmentWarning::LoadThread { strategies: vec![1], busy: 0.95 },
         ];
         assert_eq!(environment_warnings(&run), expected);
@@ -347,7 +321,7 @@ mod tests {
         };
         assert_eq!(with(100_000), []);
         assert!(
-            matches!(&with(400_000)[..], [EnvironmentWarning::CheckOut { waits }] if waits.len() == 1 && waits[0].0 == 0)
+            matches!(&with(400_000)[..], [EnvironmentWarning::CheckOut(waits)] if waits.len() == 1 && waits[0].0 == 0)
         );
     }
 

@@ -20,16 +20,11 @@ const GROWTH: f64 = 0.05;
 pub enum WarmUp {
     /// The throughput did not change.
     Warm,
-    /// The throughput changed, but no longer in the second half of the measured slices.
-    Drifting {
-        /// The change in the first half: 0.1 for 10 % more calls per second.
-        change: f64,
-    },
-    /// The throughput still changed in the second half.
-    Never {
-        /// The change from the first quarter of the measured slices to the last.
-        change: f64,
-    },
+    /// The throughput changed by this in the first half of the measured slices (0.1 for 10 % more calls per second), but no
+    /// longer in the second half.
+    Drifting(f64),
+    /// The throughput still changed in the second half: the change from the first quarter of the measured slices to the last.
+    Never(f64),
 }
 
 /// How the throughput of an arm changed, by its geometric means over rounds with 95 % t intervals: from the first quarter
@@ -48,10 +43,10 @@ pub fn warm_up(record: &RunRecord, strategy: usize) -> Option<WarmUp> {
     let late = significant_change(rounds.iter().map(|[_, middle, last]| last / middle));
     let whole = significant_change(rounds.iter().map(|[first, _, last]| last / first));
     Some(match (late, early, whole) {
-        (Some(late), _, whole) => WarmUp::Never { change: whole.unwrap_or(late) },
-        (None, Some(change), _) => WarmUp::Drifting { change },
+        (Some(late), _, whole) => WarmUp::Never(whole.unwrap_or(late)),
+        (None, Some(change), _) => WarmUp::Drifting(change),
         // A change too slow to show in one half.
-        (None, None, Some(change)) => WarmUp::Never { change },
+        (None, None, Some(change)) => WarmUp::Never(change),
         (None, None, None) => WarmUp::Warm,
     })
 }
@@ -110,16 +105,16 @@ mod tests {
     #[test]
     fn an_early_change_is_a_drift() {
         let made = warm_up(&run(8, |at| if at < 0.25 { 80.0 } else { 100.0 }), 0);
-        assert!(matches!(made, Some(WarmUp::Drifting { change }) if (change - 0.25).abs() < 0.02), "{made:?}");
+        assert!(matches!(made, Some(WarmUp::Drifting(change)) if (change - 0.25).abs() < 0.02), "{made:?}");
     }
 
     #[test]
     fn a_late_change_never_settles() {
         let made = warm_up(&run(8, |at| 100.0 - 40.0 * at), 0);
-        assert!(matches!(made, Some(WarmUp::Never { change }) if (change + 0.316).abs() < 0.02), "{made:?}");
+        assert!(matches!(made, Some(WarmUp::Never(change)) if (change + 0.316).abs() < 0.02), "{made:?}");
         // Too slow for a half.
         let made = warm_up(&run(8, |at| 100.0 - 9.0 * at), 0);
-        assert!(matches!(made, Some(WarmUp::Never { change }) if (change + 0.068).abs() < 0.02), "{made:?}");
+        assert!(matches!(made, Some(WarmUp::Never(change)) if (change + 0.068).abs() < 0.02), "{made:?}");
     }
 
     #[test]

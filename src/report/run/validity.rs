@@ -18,25 +18,27 @@ const IDLE: f64 = 1.0 / 3.0;
 
 /// Why a run is invalid; empty for a valid one.
 pub(crate) fn invalid(record: &RunRecord) -> Vec<String> {
-    stats::invalid_reasons(record).into_iter().map(|fault| invalid_reason(record, fault)).collect()
+    stats::invalid_reasons(record)
+        .into_iter()
+        .map(|(strategy, reason)| invalid_reason(record, strategy, reason))
+        .collect()
 }
 
 fn name(record: &RunRecord, strategy: usize) -> String {
     record.strategies.get(strategy).map_or_else(|| "?".into(), |strategy| plain(&strategy.name))
 }
 
-fn invalid_reason(record: &RunRecord, fault: InvalidReason) -> String {
-    match fault {
-        InvalidReason::Connections { strategy, created } => format!(
-            "{} {} made while calls of {} were measured, and some calls waited for one; see whether the server closes \
+fn invalid_reason(record: &RunRecord, strategy: usize, reason: InvalidReason) -> String {
+    let name = name(record, strategy);
+    match reason {
+        InvalidReason::Connections(created) => format!(
+            "{} {} made while calls of {name} were measured, and some calls waited for one; see whether the server closes \
              connections, then run again.",
             counted(created, "connection"),
-            if created == 1 { "was" } else { "were" },
-            name(record, strategy)
+            if created == 1 { "was" } else { "were" }
         ),
-        InvalidReason::Errors { strategy, share } => format!(
-            "{} failed in {} of its calls, and the error budget is {}; {}.",
-            name(record, strategy),
+        InvalidReason::Errors(share) => format!(
+            "{name} failed in {} of its calls, and the error budget is {}; {}.",
             percent(share),
             percent(record.settings.error_budget),
             if record.events.iter().any(|event| event.strategy == strategy) {
@@ -45,20 +47,17 @@ fn invalid_reason(record: &RunRecord, fault: InvalidReason) -> String {
                 "fix the errors listed below, or allow a larger error budget"
             }
         ),
-        InvalidReason::Anomalies { strategy, count } => format!(
-            "Audits counted {} in the data of {}: it did not do the same work as the others; docshape verify has the details.",
-            counted(count, "anomaly"),
-            name(record, strategy)
+        InvalidReason::Anomalies(count) => format!(
+            "Audits counted {} in the data of {name}: it did not do the same work as the others; docshape verify has the details.",
+            counted(count, "anomaly")
         ),
-        InvalidReason::Saturated { strategy, calls } => format!(
-            "{} of {} took longer than can be recorded, so that its mean and maximum are too low; use a shorter timeout.",
-            counted(calls, "call"),
-            name(record, strategy)
+        InvalidReason::Saturated(calls) => format!(
+            "{} of {name} took longer than can be recorded, so that its mean and maximum are too low; use a shorter timeout.",
+            counted(calls, "call")
         ),
-        InvalidReason::PacerLag { strategy, lag, allowed } => format!(
-            "Calls of {} were released {} late (p99, the median of its cells), and {} is allowed; lower the rate, or \
+        InvalidReason::PacerLag { lag, allowed } => format!(
+            "Calls of {name} were released {} late (p99, the median of its cells), and {} is allowed; lower the rate, or \
              give the load more of the machine.",
-            name(record, strategy),
             time(lag),
             time(allowed)
         ),
@@ -185,8 +184,8 @@ fn warm_up(record: &RunRecord, strategy: usize) -> Option<String> {
     let name = name(record, strategy);
     let (change, how) = match stats::warm_up(record, strategy)? {
         WarmUp::Warm => return None,
-        WarmUp::Drifting { change } => (change, "early in the window and then settled"),
-        WarmUp::Never { change } => (change, "during the window without settling"),
+        WarmUp::Drifting(change) => (change, "early in the window and then settled"),
+        WarmUp::Never(change) => (change, "during the window without settling"),
     };
     let moved = if change < 0.0 { "fell" } else { "rose" };
     let why = if stats::is_growing(record, strategy) {
@@ -225,7 +224,7 @@ pub(crate) fn environment(record: &RunRecord) -> Vec<String> {
 
 fn environment_warning(record: &RunRecord, warning: EnvironmentWarning) -> String {
     match warning {
-        EnvironmentWarning::Steal { cells } => steal(record, &cells),
+        EnvironmentWarning::Steal(cells) => steal(record, &cells),
         EnvironmentWarning::LoadThread { strategies, busy } => {
             let names: Vec<String> = strategies.iter().map(|strategy| name(record, *strategy)).collect();
             let meaning = match record.settings.load {
@@ -238,7 +237,7 @@ fn environment_warning(record: &RunRecord, warning: EnvironmentWarning) -> Strin
                 listed(&names)
             )
         }
-        EnvironmentWarning::CheckOut { waits } => {
+        EnvironmentWarning::CheckOut(waits) => {
             let waits =
                 waits.iter().map(|(strategy, share)| format!("{} ({})", name(record, *strategy), percent(*share)));
             format!(
@@ -246,7 +245,7 @@ fn environment_warning(record: &RunRecord, warning: EnvironmentWarning) -> Strin
                 listed(waits)
             )
         }
-        EnvironmentWarning::Unsafe(fault) => invalid_reason(record, fault),
+        EnvironmentWarning::Unsafe(strategy, reason) => invalid_reason(record, strategy, reason),
         EnvironmentWarning::Cache { data, cache } => format!(
             "The strategies' data are {} in total, more than half of the server's cache of {}, so they evict each other; run \
              them in isolation or use a larger cache.",

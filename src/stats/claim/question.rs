@@ -122,7 +122,8 @@ impl<'r> MeasuredRun<'r> {
     /// Anomalies make a run invalid, but they are what an audit counts.
     fn check_validity(self, number: &DecidingNumber) -> Result<(), Reason> {
         let is_audit = matches!(number, DecidingNumber::Audit(_));
-        let matters = |reason: &InvalidReason| !(is_audit && matches!(reason, InvalidReason::Anomalies { .. }));
+        let matters =
+            |(_, reason): &(usize, InvalidReason)| !(is_audit && matches!(reason, InvalidReason::Anomalies(_)));
         let is_invalid = self.parts.values().any(|part| invalid_reasons(part).iter().any(matters));
         if is_invalid { Err(Reason::InvalidRun) } else { Ok(()) }
     }
