@@ -30,11 +30,6 @@ pub struct LatencyHistogram {
     saturated: u64,
 }
 
-/// A histogram that cannot be read back.
-#[derive(Debug, thiserror::Error)]
-#[error("not a latency histogram: {0}")]
-pub struct HistogramError(String);
-
 impl LatencyHistogram {
     /// An empty histogram for values up to the larger of 60 s and twice the timeout.
     pub fn new(timeout: Duration) -> LatencyHistogram {
@@ -126,20 +121,17 @@ impl LatencyHistogram {
     ///
     /// # Errors
     /// When the text is not a histogram with docshape's digits and bounds.
-    pub fn from_base64(text: &str) -> Result<LatencyHistogram, HistogramError> {
-        let bytes = BASE64.decode(text).map_err(|error| HistogramError(error.to_string()))?;
+    pub fn from_base64(text: &str) -> Result<LatencyHistogram, String> {
+        let bytes = BASE64.decode(text).map_err(|error| error.to_string())?;
         let plain = inflate(&bytes)?;
-        let inner: Histogram<u64> = Deserializer::new()
-            .deserialize(&mut plain.as_slice())
-            .map_err(|error| HistogramError(error.to_string()))?;
+        let inner: Histogram<u64> =
+            Deserializer::new().deserialize(&mut plain.as_slice()).map_err(|error| error.to_string())?;
         if inner.sigfig() != DIGITS || inner.low() != 1 || !BOUNDS.contains(&inner.high()) {
             let (digits, low, high) = (inner.sigfig(), inner.low(), inner.high());
-            let message =
-                format!("it has {digits} digits from {low} to {high}, not {DIGITS} from 1 ns to 60 s or more");
-            return Err(HistogramError(message));
+            return Err(format!("it has {digits} digits from {low} to {high}, not {DIGITS} from 1 ns to 60 s or more"));
         }
         if inner.len() > MOST {
-            return Err(HistogramError("it counts more values than any run can make".to_owned()));
+            return Err("it counts more values than any run can make".to_owned());
         }
         let sum = u64::try_from(sum_of(&inner, |value| inner.median_equivalent(value))).unwrap_or(u64::MAX);
         Ok(LatencyHistogram { inner, sum, saturated: 0 })
@@ -161,26 +153,25 @@ fn sum_of(histogram: &Histogram<u64>, of: impl Fn(u64) -> u64) -> u128 {
 }
 
 /// Inflates a histogram and rejects what would make the library's reader allocate gigabytes or panic.
-fn inflate(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
+fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
     /// The first bytes of a deflated histogram, which its length (4 bytes) follows.
     const MARK: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
     /// Mark, length of the counts, offset, digits, low, high, ratio.
     const HEADER: usize = 40;
     /// Twice the counts of the widest bounds, 9 bytes each.
     const LONGEST: u64 = 1 << 20;
-    let wrong = |message: &str| HistogramError(message.to_owned());
     let deflated = bytes.get(8..).filter(|_| bytes.starts_with(&MARK));
-    let deflated = deflated.ok_or_else(|| wrong("it is not in the deflated V2 form"))?;
+    let deflated = deflated.ok_or("it is not in the deflated V2 form")?;
     let mut plain = Vec::new();
     let read = ZlibDecoder::new(deflated).take(LONGEST).read_to_end(&mut plain);
-    read.map_err(|error| HistogramError(error.to_string()))?;
+    read.map_err(|error| error.to_string())?;
     let stated = plain.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
     if stated.and_then(|length| usize::try_from(length).ok()?.checked_add(HEADER)) != Some(plain.len()) {
-        return Err(wrong("its length is not the one that it states"));
+        return Err("its length is not the one that it states".to_owned());
     }
     // The encoding of `i64::MIN`, which the reader would negate.
     if plain[HEADER..].windows(9).any(|bytes| bytes == [0xff; 9]) {
-        return Err(wrong("one of its counts is impossible"));
+        return Err("one of its counts is impossible".to_owned());
     }
     Ok(plain)
 }
@@ -206,7 +197,8 @@ impl StoredHistogram {
 impl<'de> Deserialize<'de> for StoredHistogram {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<StoredHistogram, D::Error> {
         let text = String::deserialize(deserializer)?;
-        LatencyHistogram::from_base64(&text).map_err(serde::de::Error::custom)?;
+        let wrong = |reason| serde::de::Error::custom(format!("not a latency histogram: {reason}"));
+        LatencyHistogram::from_base64(&text).map_err(wrong)?;
         Ok(StoredHistogram(text))
     }
 }
@@ -267,7 +259,7 @@ mod tests {
             let mut inner = Histogram::new_with_bounds(low, high, digits).unwrap();
             inner.record(5_000).unwrap();
             let foreign = LatencyHistogram { inner, sum: 5_000, saturated: 0 };
-            LatencyHistogram::from_base64(&foreign.to_base64()).unwrap_err().to_string()
+            LatencyHistogram::from_base64(&foreign.to_base64()).unwrap_err()
         };
         for (low, high, digits) in
             [(1, 60_000_000_000, 2), (1, 1_000_000, 3), (1_000, 60_000_000_000, 3), (1, u64::MAX, 3)]

@@ -18,7 +18,7 @@ use interval::Spares;
 
 pub use counter::{COUNTERS, Claimable, Counter, MEMBER_REQUESTS, OPLOG_BYTES, ROUND_TRIPS, Shown, Unit};
 pub use fault::FaultKind;
-pub use histogram::{HistogramError, LatencyHistogram, StoredHistogram};
+pub use histogram::{LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;
 pub use life_end::LifeEnd;
 pub use metric::{MATRIX, METRICS, MatrixColumn, Metric, MetricRow, MetricUse, Relation, SizeMetric, TimeMetric};
