@@ -5,12 +5,13 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The number of rounds and the length of windows that a run starts from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preset {
     /// Shows that a scenario runs; too short for verdicts.
     Smoke,
     /// A first answer.
+    #[default]
     Quick,
     /// An answer to act on.
     Full,

@@ -19,7 +19,7 @@ pub const ERROR_BUDGET: f64 = 0.01;
 /// The settings of a run.
 ///
 /// A new option of `docshape run` is a field here, a row of [`RunSettings::table`] and an argument of the command line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSettings {
     /// Where the other values started from.
     pub preset: Preset,
@@ -140,31 +140,19 @@ impl RunSettings {
             seed: 1,
             parts: Part::ALL.to_vec(),
             load: LoadModel::Open { rate: 0.0, arrivals: Arrivals::Poisson },
-            shared_mongod: None,
             clients: 8,
             clients_at_rate: CLIENTS_AT_RATE,
             threads: 1,
             rounds: preset.length().rounds,
             slices: preset.length().slices,
-            isolated: None,
-            same_data: false,
-            calls: None,
-            fewer_calls: BTreeMap::new(),
-            rate_calls: None,
-            own_calls: None,
-            warmup_calls: None,
-            duration: None,
             timeout: 10.0,
             write_concern: "majority".to_owned(),
             read_concern: "majority".to_owned(),
-            planned_seconds: None,
-            set: Vec::new(),
-            shares: Vec::new(),
-            rtt: 0.0,
             cache_gb: Some(1.0),
             noise: NOISE,
             error_budget: ERROR_BUDGET,
-            thresholds: Vec::new(),
+            // What is off, empty, or not planned yet.
+            ..RunSettings::default()
         }
     }
 
