@@ -25,11 +25,7 @@ pub struct CarryOver {
 }
 
 /// A slice: its arm, the arm before it, and the logarithm of its time less the mean over the arms.
-struct SlicePosition {
-    arm: usize,
-    after: usize,
-    log: f64,
-}
+type SlicePosition = (usize, usize, f64);
 
 /// The effects that are beyond the noise floor and beyond chance, the greatest first: within slice j of all arms, the
 /// logarithm of the seconds of each less their mean (which takes out what the calls were, and the round effect); per round the
@@ -75,9 +71,7 @@ fn slice_positions(round: &RoundRecord) -> Vec<SlicePosition> {
             continue;
         }
         let mean = known.iter().sum::<f64>() / known.len() as f64;
-        let position = |(arm, after, log): (usize, Option<usize>, Option<f64>)| {
-            Some(SlicePosition { arm, after: after?, log: log? - mean })
-        };
+        let position = |(arm, after, log): (usize, Option<usize>, Option<f64>)| Some((arm, after?, log? - mean));
         slice_positions.extend(logs.into_iter().filter_map(position));
     }
     slice_positions
@@ -88,7 +82,7 @@ fn effects_in_round(slice_positions: &[SlicePosition]) -> BTreeMap<(usize, usize
     // Count and sum, per pair and per arm.
     let mut by_pair: BTreeMap<(usize, usize), (usize, f64)> = BTreeMap::new();
     let mut by_arm: BTreeMap<usize, (usize, f64)> = BTreeMap::new();
-    for SlicePosition { arm, after, log } in slice_positions {
+    for (arm, after, log) in slice_positions {
         for (count, sum) in [by_pair.entry((*arm, *after)).or_default(), by_arm.entry(*arm).or_default()] {
             (*count, *sum) = (*count + 1, *sum + log);
         }

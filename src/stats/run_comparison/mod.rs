@@ -269,22 +269,19 @@ struct Comparer<'r> {
     sizes: [RunRecord; 2],
 }
 
-/// The numbers of a row, before it is known how many there are in the family.
-struct RowNumbers<'a> {
-    operation: Option<usize>,
-    numbers: Vec<(Metric, Numbers<'a>)>,
-}
+/// The operation of a row, `None` for the mix, and its numbers, before it is known how many there are in the family.
+type RowNumbers<'a> = (Option<usize>, Vec<(Metric, Numbers<'a>)>);
 
 impl Comparer<'_> {
     fn strategies(&self) -> Vec<StrategyChange> {
         let rows: Vec<Vec<RowNumbers>> = self.runs.strategies.iter().map(|name| self.row_numbers(name)).collect();
         // As within a run, the mix is a family of its own.
         let family = |is_mix: bool| {
-            let members = rows.iter().flatten().filter(|row| row.operation.is_none() == is_mix);
-            members.flat_map(|row| &row.numbers).filter(|(_, numbers)| numbers.are_judged()).count()
+            let members = rows.iter().flatten().filter(|(operation, _)| operation.is_none() == is_mix);
+            members.flat_map(|(_, numbers)| numbers).filter(|(_, numbers)| numbers.are_judged()).count()
         };
         let (mix, operations) = (family(true), family(false));
-        let of_row = |RowNumbers { operation, numbers }: &RowNumbers| {
+        let of_row = |(operation, numbers): &RowNumbers| {
             let family = if operation.is_none() { mix } else { operations };
             let shown = numbers.iter().filter(|(metric, numbers)| *metric == Metric::MEAN || numbers.have_rounds());
             let change = |(metric, numbers): &(Metric, Numbers)| (*metric, numbers.change(self.runs.tolerance, family));
@@ -316,7 +313,7 @@ impl Comparer<'_> {
             };
             let asked = Asked { strategy: name, operation, reference, judging, unit: self.runs.unit() };
             let numbers = Metric::compared().into_iter().map(|metric| (metric, Numbers::new(sides, metric, asked)));
-            RowNumbers { operation, numbers: numbers.collect() }
+            (operation, numbers.collect())
         };
         called.chain([None]).map(of_row).collect()
     }
