@@ -142,17 +142,6 @@ impl TimesRecord {
     }
 }
 
-/// Times of calls as they are judged by, see [`OutcomeRecord::headline`].
-#[derive(Debug, Clone, Copy)]
-pub struct HeadlineTimes<'o> {
-    /// How many were above the histogram's bound.
-    pub saturated: u64,
-    /// Their exact sum in nanoseconds.
-    pub sum: u64,
-    /// The times in nanoseconds.
-    pub histogram: &'o StoredHistogram,
-}
-
 impl OutcomeRecord {
     /// Keeps a histogram of service times.
     pub fn new(outcome: CallOutcome, service: &LatencyHistogram) -> OutcomeRecord {
@@ -160,15 +149,15 @@ impl OutcomeRecord {
         OutcomeRecord { outcome, count, saturated, sum, service: histogram, response: None }
     }
 
-    /// The times that a strategy is judged by: with open load from the intended start, as users see it; with closed load,
-    /// which has no intended starts, the service times.
-    pub fn headline(&self) -> HeadlineTimes<'_> {
-        match &self.response {
-            Some(TimesRecord { saturated, sum, histogram, .. }) => {
-                HeadlineTimes { saturated: *saturated, sum: *sum, histogram }
-            }
-            None => HeadlineTimes { saturated: self.saturated, sum: self.sum, histogram: &self.service },
-        }
+    /// Something of the times that a strategy is judged by: with open load from the intended start, as users see it; with
+    /// closed load, which has no intended starts, that of the service times.
+    pub fn headline<'o, T>(&'o self, service: T, response: impl Fn(&'o TimesRecord) -> T) -> T {
+        self.response.as_ref().map_or(service, response)
+    }
+
+    /// The times that a strategy is judged by, in nanoseconds, see [`OutcomeRecord::headline`].
+    pub fn headline_times(&self) -> &StoredHistogram {
+        self.headline(&self.service, |times| &times.histogram)
     }
 }
 

@@ -36,8 +36,8 @@ use serde::{Deserialize, Serialize};
 pub use crate::record::{FaultKind, Part, Relation};
 pub use audit::AuditRecord;
 pub use cell::{
-    CellRecord, CollectionSizes, DeferredCost, HeadlineTimes, MachineRecord, OpenRecord, OperationRecord,
-    OutcomeRecord, RoundRecord, SliceRecord, TimesRecord,
+    CellRecord, CollectionSizes, DeferredCost, MachineRecord, OpenRecord, OperationRecord, OutcomeRecord, RoundRecord,
+    SliceRecord, TimesRecord,
 };
 pub use claim::{ClaimOutcome, ClaimRecord, ClaimResult, Than};
 pub use claims_file::{CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};

@@ -26,7 +26,7 @@ pub(crate) fn headline_mean<'r>(operations: impl Iterator<Item = &'r OperationRe
 
 /// The exact mean time in nanoseconds of the calls with some outcomes; `None` without any.
 pub(crate) fn mean_of<'r>(outcomes: impl Iterator<Item = &'r OutcomeRecord>) -> Option<f64> {
-    exact_mean(outcomes.map(|outcome| (outcome.headline().sum, outcome.count)))
+    exact_mean(outcomes.map(|outcome| (outcome.headline(outcome.sum, |times| times.sum), outcome.count)))
 }
 
 /// The exact mean service time of the answered calls of some operations in nanoseconds, with closed and open load;
@@ -113,7 +113,7 @@ impl Distribution {
 
     fn of_outcomes<'r>(outcomes: impl Iterator<Item = &'r OutcomeRecord>, timeout: Duration) -> Distribution {
         let (failed, answered): (Vec<_>, Vec<_>) = outcomes.partition(|record| record.outcome.is_failure());
-        let mut all = Distribution::merged(answered.into_iter().map(|outcome| outcome.headline().histogram));
+        let mut all = Distribution::merged(answered.into_iter().map(OutcomeRecord::headline_times));
         let failed: u64 = failed.into_iter().map(|outcome| outcome.count).sum();
         let timeout = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
         if failed > 0 {

@@ -71,7 +71,7 @@ pub use series::{RoundSeries, SeriesKey, quantile_values, value};
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
 pub use sizes::{Change, CollectionGrowth, collection_growth};
 pub use student::t_quantile;
-pub use threshold::{Measurement, Threshold, ThresholdCheck};
+pub use threshold::{Measurement, Threshold};
 pub use throughput::cell_rate;
 pub use timeline::{RoundTimes, Spread, round_times, slice_rates};
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};

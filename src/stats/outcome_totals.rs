@@ -35,7 +35,7 @@ pub fn outcome_totals<'r>(operations: impl Iterator<Item = &'r OperationRecord>)
         totals.unknown += operation.unknown;
         for outcome in &operation.outcomes {
             *totals.outcomes.entry(outcome.outcome.clone()).or_default() += outcome.count;
-            totals.saturated += outcome.headline().saturated;
+            totals.saturated += outcome.headline(outcome.saturated, |times| times.saturated);
         }
         for (mine, theirs) in [(&mut totals.errors, &operation.errors), (&mut totals.retries, &operation.retries)] {
             theirs.iter().for_each(|(reason, count)| *mine.entry(reason.clone()).or_default() += count);

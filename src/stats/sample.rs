@@ -171,7 +171,11 @@ fn own_cell(strategy: usize, cell: &mut CellRecord) {
     const OWN_CALLS: u64 = 20;
     let grown = [("keys_examined", 20.0), ("bytes_out", 728_000.0), ("cpu_us", 3_125.0)];
     for (operation, of) in cell.operations.iter_mut().enumerate() {
-        let answered = of.outcomes.iter().filter(|one| !one.outcome.is_failure()).map(|one| one.headline().sum);
+        let answered = of
+            .outcomes
+            .iter()
+            .filter(|one| !one.outcome.is_failure())
+            .map(|one| one.headline(one.sum, |times| times.sum));
         let mean = answered.sum::<u64>() as f64 / of.calls.max(1) as f64;
         let trips = if strategy == 1 && operation == 1 { 2 } else { 1 };
         (of.calls, of.round_trips) = (OWN_CALLS, OWN_CALLS * trips);

@@ -25,29 +25,21 @@ pub struct SharedCache {
     pub is_unknown: bool,
 }
 
-/// The bytes of one strategy per round.
-#[derive(Debug, Clone, Copy)]
-struct StrategyBytes {
-    /// Written back from the cache in its measured slices.
-    written: f64,
-    /// What it left to write: growth of data and indexes, and the oplog of measured slices.
-    stored: f64,
-}
-
 impl SharedCache {
     /// Reads the parts of a run.
     pub fn of(parts: &BTreeMap<Part, RunRecord>) -> SharedCache {
         let Some(last) = parts.values().next_back().filter(|last| is_shared(last)) else {
             return SharedCache::default();
         };
-        let bytes = (0..last.strategies.len()).map(|strategy| StrategyBytes::of(parts, last, strategy));
+        let bytes = (0..last.strategies.len()).map(|strategy| written_and_stored(parts, last, strategy));
         let Some(bytes) = bytes.collect::<Option<Vec<_>>>() else {
             return SharedCache { withheld: Vec::new(), is_unknown: true };
         };
-        let dirty = bytes.iter().map(|one| one.stored).sum();
+        let dirty = bytes.iter().map(|(_, stored)| stored).sum();
         let cache = last.server.cache_bytes.map(|cache| cache as f64).filter(|cache| dirty > cache * DIRTY_SHARE);
         let of_all = cache.map(|cache| Reason::DirtyCache { dirty, cache });
-        let withheld = bytes.iter().enumerate().map(|(strategy, one)| one.excess(strategy).or(of_all)).collect();
+        let excess = |(strategy, (written, stored))| excess(strategy, written, stored).or(of_all);
+        let withheld = bytes.into_iter().enumerate().map(excess).collect();
         SharedCache { withheld, is_unknown: false }
     }
 
@@ -62,24 +54,20 @@ fn is_shared(record: &RunRecord) -> bool {
     record.server.servers == ServerSharing::Shared && !is_alone && !record.rounds.is_empty()
 }
 
-impl StrategyBytes {
-    /// `None` where the server did not report a counter. Sizes are those around all calls of a round.
-    fn of(parts: &BTreeMap<Part, RunRecord>, last: &RunRecord, strategy: usize) -> Option<StrategyBytes> {
-        let all = || parts.values().flat_map(|part| cells(part, strategy));
-        let sum = |counter| all().map(|cell| grown(cell, counter)).sum::<Option<f64>>();
-        let stored: f64 = cells(last, strategy).map(|cell| (size(&cell.after) - size(&cell.before)).max(0.0)).sum();
-        let rounds = last.rounds.len() as f64;
-        Some(StrategyBytes {
-            written: sum("cache_bytes_written")? / rounds,
-            stored: (stored + sum(OPLOG_BYTES)?) / rounds,
-        })
-    }
+/// The bytes per round that a strategy wrote back from the cache in its measured slices, and those that it left to write:
+/// growth of data and indexes, and the oplog of measured slices. `None` where the server did not report a counter. Sizes are
+/// those around all calls of a round.
+fn written_and_stored(parts: &BTreeMap<Part, RunRecord>, last: &RunRecord, strategy: usize) -> Option<(f64, f64)> {
+    let all = || parts.values().flat_map(|part| cells(part, strategy));
+    let sum = |counter| all().map(|cell| grown(cell, counter)).sum::<Option<f64>>();
+    let stored: f64 = cells(last, strategy).map(|cell| (size(&cell.after) - size(&cell.before)).max(0.0)).sum();
+    let rounds = last.rounds.len() as f64;
+    Some((sum("cache_bytes_written")? / rounds, (stored + sum(OPLOG_BYTES)?) / rounds))
+}
 
-    fn excess(self, strategy: usize) -> Option<Reason> {
-        let StrategyBytes { written, stored } = self;
-        let is_excess = written > FLOOR && written > stored * WRITE_BACK;
-        is_excess.then_some(Reason::WriteBack { strategy, written, stored })
-    }
+fn excess(strategy: usize, written: f64, stored: f64) -> Option<Reason> {
+    let is_excess = written > FLOOR && written > stored * WRITE_BACK;
+    is_excess.then_some(Reason::WriteBack { strategy, written, stored })
 }
 
 /// A counter's growth over the measured slices of a cell; own costs have it per operation.

@@ -37,24 +37,15 @@ pub enum Measurement {
     Messages(f64),
 }
 
-/// The result of a threshold in a run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ThresholdCheck {
-    /// The measured number; `None` when the run has none, for example with too few calls for a quantile.
-    pub found: Option<Measurement>,
-    /// Whether there is a number, and it is below the limit.
-    pub has_passed: bool,
-}
-
 impl Threshold {
-    /// Checks the threshold on the number that the report's tables have.
-    pub fn check(&self, record: &RunRecord) -> ThresholdCheck {
-        let found = self.find(record);
-        ThresholdCheck { found, has_passed: found.is_some_and(|found| found < self.limit) }
+    /// Whether a number that was found is below the limit.
+    pub fn has_passed(&self, found: Option<Measurement>) -> bool {
+        found.is_some_and(|found| found < self.limit)
     }
 
-    /// The number in the run, of the same kind as the limit.
-    fn find(&self, record: &RunRecord) -> Option<Measurement> {
+    /// The number that the report's tables have, of the same kind as the limit; `None` when the run has none, for example with
+    /// too few calls for a quantile.
+    pub fn find(&self, record: &RunRecord) -> Option<Measurement> {
         let strategy = record.strategies.iter().position(|entry| entry.name == self.strategy)?;
         let operation = record.operations.iter().position(|name| *name == self.operation)?;
         let number = || value(record, self.metric, strategy, Some(operation));
@@ -114,8 +105,11 @@ mod tests {
     use super::super::sample;
     use super::*;
 
-    fn check(text: &str) -> ThresholdCheck {
-        text.parse::<Threshold>().unwrap_or_else(|error| panic!("{text}: {error}")).check(&sample::run(8))
+    /// Whether it has passed, and the number.
+    fn check(text: &str) -> (bool, Option<Measurement>) {
+        let threshold = text.parse::<Threshold>().unwrap_or_else(|error| panic!("{text}: {error}"));
+        let found = threshold.find(&sample::run(8));
+        (threshold.has_passed(found), found)
     }
 
     #[test]
@@ -141,13 +135,13 @@ mod tests {
             ("other.read_post.p50<1s", false),
             ("linked.remove.failed<1%", false),
         ] {
-            assert_eq!(check(text).has_passed, has_passed, "{text}: {:?}", check(text));
+            assert_eq!(check(text).0, has_passed, "{text}: {:?}", check(text));
         }
-        assert_eq!(check("linked.add_comment.failed<9").found, Some(Measurement::Calls(16.0)));
-        assert_eq!(check("linked.add_comment.failed<9%").found, Some(Measurement::Share(2.0 / 600.0)));
-        assert_eq!(check("linked.read_post.round_trips<9").found, Some(Measurement::Messages(2.0)));
+        assert_eq!(check("linked.add_comment.failed<9").1, Some(Measurement::Calls(16.0)));
+        assert_eq!(check("linked.add_comment.failed<9%").1, Some(Measurement::Share(2.0 / 600.0)));
+        assert_eq!(check("linked.read_post.round_trips<9").1, Some(Measurement::Messages(2.0)));
         // Fewer than 10 calls lie beyond it.
-        assert_eq!(check("linked.count.p99<1s"), ThresholdCheck { found: None, has_passed: false });
+        assert_eq!(check("linked.count.p99<1s"), (false, None));
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn margin(tried: &RateRecord, objective: &Objective, operation: Option<usize>) -
         TimeMetric::Mean => Some(1.0 - headline_mean(operations.iter())? / limit as f64),
         TimeMetric::Quantile(share) => {
             let outcomes = operations.iter().flat_map(answered);
-            let within: u64 = outcomes.map(|outcome| outcome.headline().histogram.open().count_up_to(limit)).sum();
+            let within: u64 = outcomes.map(|outcome| outcome.headline_times().open().count_up_to(limit)).sum();
             let due = due(tried, operation);
             (due > 0).then(|| within as f64 / due as f64 - share)
         }

@@ -45,8 +45,8 @@ pub(crate) fn thresholds(record: &RunRecord) -> Vec<ThresholdView> {
     let view = |text: &String| {
         let (has_passed, found) = match text.parse::<Threshold>() {
             Ok(threshold) => {
-                let check = threshold.check(record);
-                (check.has_passed, check.found.map_or_else(|| "too few calls".into(), written))
+                let found = threshold.find(record);
+                (threshold.has_passed(found), found.map_or_else(|| "too few calls".into(), written))
             }
             Err(error) => (false, plain(&error.to_string())),
         };
