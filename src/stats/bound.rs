@@ -8,14 +8,6 @@ const UNITS: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 
 /// An hour in nanoseconds, which no call takes.
 const LONGEST: f64 = 3.6e12;
 
-/// A bound that cannot be understood: what is wrong with it, and how it could be written.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}; {help}")]
-pub struct BoundError {
-    reason: String,
-    help: String,
-}
-
 /// A bound whose limit has not been read yet.
 pub(crate) struct Bound<'t> {
     /// Names before the metric.
@@ -27,16 +19,16 @@ pub(crate) struct Bound<'t> {
 }
 
 impl<'t> Bound<'t> {
-    /// Splits `[NAME.]METRIC<LIMIT`; `example` is a valid one.
-    pub(crate) fn parse(text: &'t str, used: MetricUse, example: &str) -> Result<Bound<'t>, BoundError> {
+    /// Splits `[NAME.]METRIC<LIMIT`, or says what is wrong with it and what helps; `example` is a valid one.
+    pub(crate) fn parse(text: &'t str, used: MetricUse, example: &str) -> Result<Bound<'t>, String> {
         let Some((subject, limit)) = text.split_once('<') else {
-            return Err(BoundError::new(format!("missing `<` in `{text}`"), format!("for example {example}")));
+            return Err(format!("missing `<` in `{text}`; for example {example}"));
         };
         let (subject, limit) = (subject.trim(), limit.trim().trim_start_matches('=').trim());
         let (names, name) = split_metric(subject);
         let Some(metric) = Metric::named(name, used) else {
             let known: Vec<&str> = Metric::names(used).collect();
-            return Err(BoundError::new(format!("unknown metric `{name}`"), format!("expected {}", known.join(", "))));
+            return Err(format!("unknown metric `{name}`; expected {}", known.join(", ")));
         };
         Ok(Bound {
             names: names.map_or(Vec::new(), |names| names.split('.').map(str::trim).collect()),
@@ -47,15 +39,9 @@ impl<'t> Bound<'t> {
     }
 
     /// Reads the limit; `read` returns what is wrong with it and one that could be meant.
-    pub(crate) fn limit<T>(&self, read: impl Fn(&str) -> Result<T, (String, &'static str)>) -> Result<T, BoundError> {
+    pub(crate) fn limit<T>(&self, read: impl Fn(&str) -> Result<T, (String, &'static str)>) -> Result<T, String> {
         let Bound { subject, limit, .. } = self;
-        read(limit).map_err(|(reason, nearest)| BoundError::new(reason, format!("try {subject}<{nearest}")))
-    }
-}
-
-impl BoundError {
-    pub(crate) fn new(reason: String, help: String) -> BoundError {
-        BoundError { reason, help }
+        read(limit).map_err(|(reason, nearest)| format!("{reason}; try {subject}<{nearest}"))
     }
 }
 

@@ -49,7 +49,6 @@ pub(crate) mod welch;
 pub use anomalies::{Anomalies, anomalies};
 pub use answer::{Answer, Beaten, MixRanking, effect, least_effect};
 pub use arm_comparison::{ComparisonFamily, ask};
-pub use bound::BoundError;
 pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
 pub use budget::{CpuBudget, mix_shares, own_time, shares};
 pub use carry_over::{CarryOver, carry_over};

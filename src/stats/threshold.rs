@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::record::{Metric, MetricUse, Unit};
 use crate::results::RunRecord;
 
-use super::bound::{Bound, BoundError, parse_positive, parse_time};
+use super::bound::{Bound, parse_positive, parse_time};
 use super::view::operations;
 use super::{outcome_totals, value};
 
@@ -68,15 +68,15 @@ impl fmt::Display for Threshold {
 }
 
 impl FromStr for Threshold {
-    type Err = BoundError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Threshold, BoundError> {
+    fn from_str(text: &str) -> Result<Threshold, String> {
         let bound = Bound::parse(text, MetricUse::Threshold, EXAMPLE)?;
         let (strategy, operation) = match bound.names.as_slice() {
             [strategy, operation] if !strategy.is_empty() && !operation.is_empty() => (*strategy, *operation),
             _ => {
-                let reason = format!("expected STRATEGY.OPERATION.METRIC, found `{}`", bound.subject);
-                return Err(BoundError::new(reason, format!("for example {EXAMPLE}")));
+                let found = bound.subject;
+                return Err(format!("expected STRATEGY.OPERATION.METRIC, found `{found}`; for example {EXAMPLE}"));
             }
         };
         let limit = bound.limit(|limit| parse_limit(bound.metric, limit))?;
@@ -177,7 +177,7 @@ mod tests {
             ("a.b.round_trips<2ms", "expected a number above 0, found `2ms`; try a.b.round_trips<1.5"),
         ];
         for (text, expected) in cases {
-            let message = text.parse::<Threshold>().map_or_else(|error| error.to_string(), |_| String::new());
+            let message = text.parse::<Threshold>().err().unwrap_or_default();
             assert_eq!(message, expected, "{text}");
         }
     }

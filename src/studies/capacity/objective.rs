@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::record::{Metric, MetricUse, TimeMetric};
 use crate::stats::CALLS_BEYOND;
-use crate::stats::bound::{Bound, BoundError, parse_time};
+use crate::stats::bound::{Bound, parse_time};
 
 const EXAMPLE: &str = "p99<20ms";
 
@@ -40,22 +40,23 @@ impl fmt::Display for Objective {
 }
 
 impl FromStr for Objective {
-    type Err = BoundError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Objective, BoundError> {
+    fn from_str(text: &str) -> Result<Objective, String> {
         let bound = Bound::parse(text, MetricUse::Objective, EXAMPLE)?;
         let nanoseconds = bound.limit(parse_time)?;
         let operation = match bound.names.as_slice() {
             [] => None,
             [operation] if !operation.is_empty() => Some((*operation).to_owned()),
             names => {
-                let reason = format!("expected at most one operation before the metric, found `{}`", names.join("."));
-                return Err(BoundError::new(reason, format!("for example read_post.{EXAMPLE}")));
+                let names = names.join(".");
+                return Err(format!(
+                    "expected at most one operation before the metric, found `{names}`; for example read_post.{EXAMPLE}"
+                ));
             }
         };
         let Metric::Time(metric) = bound.metric else {
-            let reason = format!("`{}` is not a time", bound.metric);
-            return Err(BoundError::new(reason, format!("for example {EXAMPLE}")));
+            return Err(format!("`{}` is not a time; for example {EXAMPLE}", bound.metric));
         };
         Ok(Objective { operation, metric, limit: Duration::from_nanos(nanoseconds.round() as u64) })
     }
@@ -101,7 +102,7 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            let message = text.parse::<Objective>().map_or_else(|error| error.to_string(), |_| String::new());
+            let message = text.parse::<Objective>().err().unwrap_or_default();
             assert_eq!(message, expected, "{text}");
         }
     }

@@ -48,7 +48,7 @@ pub(crate) fn thresholds(record: &RunRecord) -> Vec<ThresholdView> {
                 let found = threshold.find(record);
                 (threshold.has_passed(found), found.map_or_else(|| "too few calls".into(), written))
             }
-            Err(error) => (false, plain(&error.to_string())),
+            Err(error) => (false, plain(&error)),
         };
         ThresholdView { text: plain(text), has_passed, found }
     };
