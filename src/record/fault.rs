@@ -20,24 +20,17 @@ impl FaultKind {
 
     /// The name that the command line uses.
     pub fn name(self) -> &'static str {
-        self.words()[0]
+        ["stepdown", "kill", "stop"][self as usize]
     }
 
     /// The name for people, with its article.
     pub fn label(self) -> &'static str {
-        self.words()[1]
+        ["the step-down", "the kill", "the stop"][self as usize]
     }
 
     /// What was done, for a sentence about the primary.
     pub fn deed(self) -> &'static str {
-        self.words()[2]
-    }
-
-    fn words(self) -> [&'static str; 3] {
-        match self {
-            FaultKind::StepDown => ["stepdown", "the step-down", "stepped down"],
-            FaultKind::Kill => ["kill", "the kill", "was killed (SIGKILL) and started again on the same data"],
-            FaultKind::Stop => ["stop", "the stop", "was stopped (SIGSTOP) for 5 s"],
-        }
+        let killed = "was killed (SIGKILL) and started again on the same data";
+        ["stepped down", killed, "was stopped (SIGSTOP) for 5 s"][self as usize]
     }
 }

@@ -145,14 +145,13 @@ pub fn environment_warnings(record: &RunRecord) -> Vec<EnvironmentWarning> {
         (0..record.strategies.len()).filter_map(|strategy| check_out(record, strategy)).collect();
     let waits = (!waits.is_empty()).then_some(EnvironmentWarning::CheckOut(waits));
     let of_unsafe = strategies(record, true).flat_map(|strategy| faults(record, strategy));
-    // An unsafe strategy is expected to fail; its errors are reported with its calls.
-    let of_unsafe =
-        of_unsafe.filter(|(_, reason)| !matches!(reason, InvalidReason::Errors(_) | InvalidReason::Anomalies(_)));
+    let of_unsafe = of_unsafe.filter_map(|(strategy, reason)| match reason {
+        // An unsafe strategy is expected to fail; its errors are reported with its calls.
+        InvalidReason::Errors(_) | InvalidReason::Anomalies(_) => None,
+        reason => Some(EnvironmentWarning::Unsafe(strategy, reason)),
+    });
     let first = [steal(record), load_thread(record), waits].into_iter().flatten();
-    first
-        .chain(of_unsafe.map(|(strategy, reason)| EnvironmentWarning::Unsafe(strategy, reason)))
-        .chain(cache(record))
-        .collect()
+    first.chain(of_unsafe).chain(cache(record)).collect()
 }
 
 fn steal(record: &RunRecord) -> Option<EnvironmentWarning> {
