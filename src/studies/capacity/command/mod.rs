@@ -75,11 +75,7 @@ fn resume(arguments: &CapacityArguments, folder: &Path) -> Result<Exit, CliError
         LoadModel::Open { arrivals, .. } => arrivals,
         LoadModel::Closed => Arrivals::default(),
     };
-    let goal = goal(
-        before.objective.parse().map_err(|error| CliError::usage(format!("{error}")))?,
-        arrivals,
-        &point.ready.plan,
-    )?;
+    let goal = goal(before.objective.parse().map_err(CliError::usage)?, arrivals, &point.ready.plan)?;
     let point = PointSetup { finished: format!("trial {}", trials(&before)), ..point };
     let job = ServerJob::new(vec![point], Invocation::now(), &arguments.study);
     on_servers(job, choice, goal, |run, _| CapacityRecord { run, ..before })
