@@ -11,12 +11,11 @@ build:
 test *arguments:
     cargo test {{ arguments }}
 
-# The short subset of the gate: format, lints of the library, unit tests that need neither a server nor long statistics
+# The short subset of the gate: format, lints of the library, unit tests without long statistics
 quick:
     cargo fmt --check
     cargo clippy --lib --locked -- -D warnings
     cargo test --lib -- --skip simulation --skip hostile --skip matrix::tests
-    cargo test --test no_server
 
 # Check format, lints and dependencies
 lint:

@@ -8,6 +8,8 @@ source scripts/set-up.sh
 
 need openssl "it makes certificates for the tests (on Debian and Ubuntu: apt-get install openssl)"
 set_up
+# Most tests of a real server wait for it.
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) + 1))}
 cargo test --no-fail-fast "$@"
 
 # A short, unoptimised pass only tests that the benchmarks work; its numbers mean nothing.

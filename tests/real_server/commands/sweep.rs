@@ -90,7 +90,7 @@ fn a_sweep_adds_values_where_the_order_flips() {
     let small = format!("{{ {read}, projection: {{ _id: 1 }} }}");
     let scenario = format!(
         "format: 1\nname: flip\ntitle: One large read or two small ones?\n\
-         entities: {{ point: {{ count: 4, fields: {{ _id: index, text: text(3000000) }} }} }}\n\
+         entities: {{ point: {{ count: 4, fields: {{ _id: index, text: text(6000000) }} }} }}\n\
          operations: {{ read: {{ arguments: {{ point: uniform(point) }}, returns: point }} }}\n\
          mixes: {{ default: {{ read: 1 }} }}\n\
          strategies:\n\
@@ -98,14 +98,14 @@ fn a_sweep_adds_values_where_the_order_flips() {
          \x20 two: {{ like: one, operations: {{ read: [{small}, {small}, {{ return: reply._id }}] }} }}\n"
     );
     fs::write(place.path("flip.yaml"), scenario).unwrap();
-    let sweep = ["sweep", "./flip.yaml", "--vary", "rtt=0,20ms", "--refine", "1", "--write-concern", "1"];
+    let sweep = ["sweep", "./flip.yaml", "--vary", "rtt=0,40ms", "--refine", "1", "--write-concern", "1"];
     let mut command = place.docshape(&[&sweep[..], &["--calls", "40", "--only", "own", "--rounds", "3"]].concat());
     command.arg("--no-verify").arg("--out").arg(place.run());
     let ended = finish(command).ok();
-    assert!(ended.stderr.contains("--refine adds 10ms"), "{}", ended.stderr);
-    assert!(ended.stdout.contains("read, 10ms"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("--refine adds 20ms"), "{}", ended.stderr);
+    assert!(ended.stdout.contains("read, 20ms"), "{}", ended.stdout);
     let record = results::load_as::<SweepRecord>(&place.run()).unwrap();
-    assert_eq!(record.vary[0].values, ["0", "10ms", "20ms"]);
+    assert_eq!(record.vary[0].values, ["0", "20ms", "40ms"]);
     assert!(record.complete && record.points.iter().all(|point| point.rounds == 3), "{record:?}");
     for point in &record.points {
         let settings = results::load(&place.run().join(&point.folder)).unwrap().settings;
