@@ -1,9 +1,8 @@
 //! `docshape publish`.
 
-use std::fs;
-use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::Args;
 use tempfile::TempDir;
