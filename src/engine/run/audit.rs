@@ -9,7 +9,7 @@ use crate::plan::{Audit, EvalError, Frame, OutcomeCounts, Plan, Program, Value, 
 use crate::results::AuditRecord;
 use crate::server::{Db, Target};
 
-use super::error::RunError;
+use super::error::Result;
 
 /// The outcomes of the calls since the data were loaded, by operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub async fn audits<T: Target>(
     plan: &Plan,
     arm: usize,
     counts: &CallCounts,
-) -> Result<Vec<AuditRecord>, RunError> {
+) -> Result<Vec<AuditRecord>> {
     let mut records = Vec::new();
     for audit in &plan.arms[arm].audits {
         let rows = audit_rows(db, plan, arm, audit, &audit.program).await?;
@@ -58,7 +58,7 @@ pub async fn audit_rows<T: Target>(
     arm: usize,
     audit: &Audit,
     program: &Program,
-) -> Result<Value, RunError> {
+) -> Result<Value> {
     let mut frame = Frame::new(&plan.data, plan.data.seed, 0, program.slots);
     let rows = Interpreter::new(db.target, db.name).run(program, &mut frame).await;
     Ok(rows.map_err(|error| fatal(&plan.arms[arm].name, &format!("audit {}", audit.name), &error))?)

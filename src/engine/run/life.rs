@@ -13,7 +13,7 @@ use crate::server::{Db, Target};
 
 use super::audit::audits;
 use super::cell::ArmRound;
-use super::error::RunError;
+use super::error::Result;
 use super::event::RunPhase;
 use super::experiment::Experiment;
 use super::own_cost::OwnSlice;
@@ -91,8 +91,8 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     pub async fn lives<'l, R>(
         &'l self,
         life: &'l Life,
-        work: impl AsyncFnOnce(Lives<'l, 'e, T, G>) -> Result<R, RunError>,
-    ) -> Result<R, RunError> {
+        work: impl AsyncFnOnce(Lives<'l, 'e, T, G>) -> Result<R>,
+    ) -> Result<R> {
         let arms = self.plan.arms.len();
         self.on_databases(false, async {
             let mut cells = Vec::new();
@@ -115,7 +115,7 @@ impl<T: Target, G: Target + 'static> Lives<'_, '_, T, G> {
     ///
     /// # Errors
     /// As [`RunError`] says.
-    pub async fn grow(&mut self) -> Result<StageRecord, RunError> {
+    pub async fn grow(&mut self) -> Result<StageRecord> {
         let (experiment, life) = (self.experiment, self.life);
         let (seed, arms) = (self.calls.seed, self.cells.len());
         let before = self.stage.checked_sub(1).map_or(0, at_stage).min(life.until.most_calls());
@@ -138,7 +138,7 @@ impl<T: Target, G: Target + 'static> Lives<'_, '_, T, G> {
     ///
     /// # Errors
     /// As [`RunError`] says.
-    pub async fn audit(&mut self) -> Result<(), RunError> {
+    pub async fn audit(&mut self) -> Result<()> {
         let experiment = self.experiment;
         for (cell, end) in self.cells.iter().zip(&mut self.ends) {
             experiment.turn(cell.arm).await?;
@@ -157,7 +157,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         stage: &Stage,
         cell: &mut ArmRound,
         end: &mut GrowthEnd,
-    ) -> Result<CellRecord, RunError> {
+    ) -> Result<CellRecord> {
         for calls in stage.growing.chunks(PIECE) {
             cell.begin(self.recorders(cell.arm, LoadModel::Closed));
             self.run_slice(cell, self.listed(&Arc::from(calls), self.settings.clients)).await?;

@@ -17,7 +17,7 @@ use crate::results::{LoadModel, SliceRecord};
 use crate::server::Target;
 
 use super::cell::ArmRound;
-use super::error::RunError;
+use super::error::Result;
 use super::event::Event;
 use super::experiment::Experiment;
 use super::machine::CpuTicks;
@@ -94,7 +94,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Runs one slice of a cell on all load threads.
-    pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord, RunError> {
+    pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord> {
         let SliceSpec { every, clients, end, listed, open, logged, .. } = spec;
         self.turn(cell.arm).await?;
         let (load_threads, timeout) = (self.servers.load_threads(cell.arm), self.settings.timeout());

@@ -9,8 +9,8 @@ use crate::server::{Db, Target};
 ///
 /// # Errors
 /// When the server fails, or a step has no value.
-pub async fn read_state<T: Target>(
-    db: &Db<'_, T>,
+pub async fn read_state(
+    db: &Db<'_, impl Target>,
     plan: &Plan,
     arm: usize,
 ) -> Result<Vec<(String, Vec<Value>)>, StepError> {

@@ -9,7 +9,7 @@ use crate::record::{LatencyHistogram, Part};
 use crate::results::{OpenRecord, OperationRecord};
 use crate::server::Target;
 
-use super::error::RunError;
+use super::error::Result;
 use super::event::{Event, Observer, RunPhase};
 use super::experiment::Experiment;
 use super::slice_spec::{ARRIVALS, SliceSpec};
@@ -56,14 +56,14 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     ///
     /// # Errors
     /// As [`RunError`] says. The database is dropped in any case.
-    pub async fn trial(&self, trial: Trial) -> Result<Option<RateRecord>, RunError> {
+    pub async fn trial(&self, trial: Trial) -> Result<Option<RateRecord>> {
         let batches = Batches { observer: self.observer, batch: trial.batch, times: RefCell::default() };
         let batched = Experiment { observer: &batches, ..self.share() };
         let tried = batched.on_databases(false, batched.run_trial(trial)).await?;
         Ok(tried.map(|tried| RateRecord { batches: batches.finish(), ..tried }))
     }
 
-    async fn run_trial(&self, trial: Trial) -> Result<Option<RateRecord>, RunError> {
+    async fn run_trial(&self, trial: Trial) -> Result<Option<RateRecord>> {
         let Trial { arm, round, number, calls, warmup, batch } = trial;
         let load = self.settings.load;
         let mut cell = self.provision(Some(number), RunPhase::Load, arm).await?;
