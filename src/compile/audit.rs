@@ -72,7 +72,6 @@ impl StrategyCompiler<'_> {
         };
         Some(Audit {
             name: Arc::from(audit.name.value.as_str()),
-            about: Arc::from(audit.about.as_deref().unwrap_or_default()),
             program: program?,
             snapshot,
             is_tolerated: self.strategy.tolerates.iter().any(|name| name.value == audit.name.value),
