@@ -9,6 +9,9 @@ use crate::plan::{Arm, Value};
 use crate::results::CollectionSizes;
 use crate::server::{Db, Failure, ReplyKind, Target};
 
+/// Numbers of documents by their bytes.
+type DocumentsBySize = BTreeMap<u64, u64>;
+
 /// Reads the sizes of all collections of an arm; those of one `for` together.
 pub(super) async fn sizes<T: Target>(
     db: &Db<'_, T>,
@@ -37,10 +40,10 @@ pub(super) async fn sizes<T: Target>(
 }
 
 /// Counts the documents of each size in bytes.
-async fn count_documents<T: Target>(
-    db: &Db<'_, T>,
+async fn count_documents(
+    db: &Db<'_, impl Target>,
     collection: &str,
-    sizes: &mut BTreeMap<u64, u64>,
+    sizes: &mut DocumentsBySize,
 ) -> Result<(), Failure> {
     let group = rawdoc! { "$group": { "_id": { "$bsonSize": "$$ROOT" }, "n": { "$sum": 1_i64 } } };
     for row in rows(db, collection, group).await? {
@@ -51,14 +54,14 @@ async fn count_documents<T: Target>(
     Ok(())
 }
 
-fn mean(sizes: &BTreeMap<u64, u64>) -> f64 {
+fn mean(sizes: &DocumentsBySize) -> f64 {
     let documents: u64 = sizes.values().sum();
     let bytes: u64 = sizes.iter().map(|(size, n)| size * n).sum();
     if documents == 0 { 0.0 } else { bytes as f64 / documents as f64 }
 }
 
 /// The smallest size that this share of the documents does not exceed.
-fn quantile(sizes: &BTreeMap<u64, u64>, share: f64) -> u64 {
+fn quantile(sizes: &DocumentsBySize, share: f64) -> u64 {
     let documents: u64 = sizes.values().sum();
     let rank = (documents as f64 * share).ceil() as u64;
     let mut seen = 0;
