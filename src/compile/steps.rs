@@ -56,7 +56,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         let most = most_writes(&compiled);
         Some(Program {
             steps: compiled,
-            slots: self.scope.slots(),
+            slots: self.scope.slots,
             reply: self.reply,
             implicit,
             writes_again: most > 1,
@@ -94,7 +94,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 }
                 let word = word.value;
                 let command = CrudCompiler { word, collection, options, scope: &mut self.scope }.compile(concerns);
-                self.with_alias(command, alias.as_ref(), reply_shape(word))
+                let alias = self.set_reply(alias.as_ref(), reply_shape(word));
+                Some(Step::Command(Box::new(Command { alias, ..command? })))
             }
             StepKind::BulkWrite(definition) => {
                 self.use_collection(&definition.collection);
@@ -107,7 +108,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 let template = self.scope.template(command, false);
                 let command = template.map(|template| raw_command(command, template));
                 self.used = None;
-                self.with_alias(command, alias.as_ref(), ReplyShape::Whole)
+                let alias = self.set_reply(alias.as_ref(), ReplyShape::Whole);
+                Some(Step::Command(Box::new(Command { alias, ..command? })))
             }
             StepKind::Let(assignments) => self.assignments(assignments),
             StepKind::If { condition, then, otherwise } => {
@@ -191,16 +193,6 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         }
         let known = self.collections.iter().map(|instance| instance.name.as_str());
         self.scope.diagnostics.is_known("collection", collection, "", known);
-    }
-
-    fn with_alias(
-        &mut self,
-        command: Option<Command>,
-        alias: Option<&Spanned<String>>,
-        reply: ReplyShape,
-    ) -> Option<Step> {
-        let alias = self.set_reply(alias, reply);
-        Some(Step::Command(Box::new(Command { alias, ..command? })))
     }
 
     /// Returns the slot of a step's `as`; it and `reply` now have the reply to the step.
