@@ -10,7 +10,7 @@ use crate::results::CollectionSizes;
 use crate::server::{Db, Failure, ReplyKind, Target};
 
 /// Numbers of documents by their bytes.
-type DocumentsBySize = BTreeMap<u64, u64>;
+type SizeCounts = BTreeMap<u64, u64>;
 
 /// Reads the sizes of all collections of an arm; those of one `for` together.
 pub(super) async fn sizes<T: Target>(
@@ -40,11 +40,7 @@ pub(super) async fn sizes<T: Target>(
 }
 
 /// Counts the documents of each size in bytes.
-async fn count_documents(
-    db: &Db<'_, impl Target>,
-    collection: &str,
-    sizes: &mut DocumentsBySize,
-) -> Result<(), Failure> {
+async fn count_documents(db: &Db<'_, impl Target>, collection: &str, sizes: &mut SizeCounts) -> Result<(), Failure> {
     let group = rawdoc! { "$group": { "_id": { "$bsonSize": "$$ROOT" }, "n": { "$sum": 1_i64 } } };
     for row in rows(db, collection, group).await? {
         if let (Some(Value::Int(size)), Some(Value::Int(n))) = (row.plain_field("_id"), row.plain_field("n")) {
@@ -54,14 +50,14 @@ async fn count_documents(
     Ok(())
 }
 
-fn mean(sizes: &DocumentsBySize) -> f64 {
+fn mean(sizes: &SizeCounts) -> f64 {
     let documents: u64 = sizes.values().sum();
     let bytes: u64 = sizes.iter().map(|(size, n)| size * n).sum();
     if documents == 0 { 0.0 } else { bytes as f64 / documents as f64 }
 }
 
 /// The smallest size that this share of the documents does not exceed.
-fn quantile(sizes: &DocumentsBySize, share: f64) -> u64 {
+fn quantile(sizes: &SizeCounts, share: f64) -> u64 {
     let documents: u64 = sizes.values().sum();
     let rank = (documents as f64 * share).ceil() as u64;
     let mut seen = 0;
