@@ -183,14 +183,9 @@ impl<'a> Scope<'a> {
         self.variables.get(slot)
     }
 
-    /// Records that the variable in this slot holds a record that the call creates.
-    pub fn set_new(&mut self, slot: usize) {
-        self.variables[slot].is_new = true;
-    }
-
-    /// Records that the variable in this slot now holds the reply of a command.
-    pub fn set_reply(&mut self, slot: usize, reply: ReplyShape) {
-        self.variables[slot].reply = Some(reply);
+    /// The variable in a taken slot, to note what it holds.
+    pub fn slot_mut(&mut self, slot: usize) -> &mut Variable {
+        &mut self.variables[slot]
     }
 
     /// The replies that variables certainly hold, to be [met](Scope::meet_replies) where two branches of a program join.

@@ -75,10 +75,6 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         compiled.map(|steps| steps.into_iter().flatten().collect())
     }
 
-    fn expression(&mut self, node: &Node) -> Option<Expression> {
-        resolve(node, &mut self.scope)
-    }
-
     fn step(&mut self, step: &StepDefinition) -> Option<Step> {
         let concerns = (!self.in_transaction).then_some(self.concerns);
         match &step.kind {
@@ -126,20 +122,20 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             }
             StepKind::Try { body, catches } => self.attempt(body, catches),
             StepKind::RetryIf(condition) => self.condition(condition, "retry_if").map(Step::RetryIf),
-            StepKind::Return(value) => self.expression(value).map(Step::Return),
+            StepKind::Return(value) => resolve(value, &mut self.scope).map(Step::Return),
             StepKind::Transaction { attempts, body } => {
                 let outer = std::mem::replace(&mut self.in_transaction, true);
                 let body = self.steps(body);
                 self.in_transaction = outer;
                 Some(Step::Transaction { attempts: *attempts, w: self.concerns.write.as_str().into(), body: body? })
             }
-            StepKind::Abort(value) => self.expression(value).map(Step::Abort),
+            StepKind::Abort(value) => resolve(value, &mut self.scope).map(Step::Abort),
         }
     }
 
     /// An expression that is to be a bool.
     fn condition(&mut self, node: &Node, word: &str) -> Option<Expression> {
-        let condition = self.expression(node)?;
+        let condition = resolve(node, &mut self.scope)?;
         check_condition(&condition, word, node.span, &self.scope);
         Some(condition)
     }
@@ -199,7 +195,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     fn set_reply(&mut self, alias: Option<&Spanned<String>>, reply: ReplyShape) -> Option<usize> {
         let slot = alias.and_then(|alias| self.name(alias, Origin::Reply, None));
         for slot in slot.into_iter().chain([self.reply]) {
-            self.scope.set_reply(slot, reply);
+            self.scope.slot_mut(slot).reply = Some(reply);
         }
         slot
     }
