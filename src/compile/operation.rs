@@ -53,7 +53,7 @@ fn compile_arguments<'n>(
         }
         let slot = scope.assign(&name.value, Origin::Argument, entity);
         if matches!(&value, Some(Expression::Generate(call)) if call.generator.name == "new") {
-            scope.set_new(slot);
+            scope.slot_mut(slot).is_new = true;
         }
         arguments.push(value.map(|value| Argument { name: Arc::from(name.value.as_str()), slot, value }));
     }

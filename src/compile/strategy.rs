@@ -158,7 +158,7 @@ impl StrategyCompiler<'_> {
         };
         let plain = |node: &Node, place: &str| {
             let mut scope = self.scope(place);
-            Some((scope.template(node, false)?, scope.slots()))
+            Some((scope.template(node, false)?, scope.slots))
         };
         let indexes = collection.indexes.as_ref().map(|indexes| plain(indexes, "indexes"));
         let options = collection.options.as_ref().map(|options| plain(options, "options"));
@@ -174,7 +174,7 @@ impl StrategyCompiler<'_> {
             skips_large: collection.skips_large,
             load_order,
             document: document?,
-            slots: scope.slots().max(index_slots),
+            slots: scope.slots.max(index_slots),
             indexes,
         })
     }

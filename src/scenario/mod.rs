@@ -87,3 +87,10 @@ pub struct Scenario {
 
 #[cfg(test)]
 mod tests;
+
+impl Scenario {
+    /// The names of its strategies, in order.
+    pub fn strategy_names(&self) -> impl Iterator<Item = &str> {
+        self.strategies.iter().map(|strategy| strategy.name.value.as_str())
+    }
+}

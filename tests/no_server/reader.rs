@@ -10,8 +10,8 @@ use proptest::prelude::{ProptestConfig, Strategy as _, prop, prop_oneof, proptes
 const VALID: &str = include_str!("../valid/comments.yaml");
 
 fn read_text(text: &str) -> (Option<Scenario>, Diagnostics) {
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&Source::new("test.yaml", text), &mut diagnostics);
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&Source::new("test.yaml", text), &diagnostics);
     (scenario, diagnostics)
 }
 

@@ -31,17 +31,12 @@ impl CallCounts {
 ///
 /// # Errors
 /// When an audit fails.
-pub async fn audits<T: Target>(
-    db: &Db<'_, T>,
-    plan: &Plan,
-    arm: usize,
-    counts: &CallCounts,
-) -> Result<Vec<AuditRecord>> {
+pub async fn audits(db: &Db<'_, impl Target>, plan: &Plan, arm: usize, calls: &CallCounts) -> Result<Vec<AuditRecord>> {
     let mut records = Vec::new();
     for audit in &plan.arms[arm].audits {
         let rows = audit_rows(db, plan, arm, audit, &audit.program).await?;
         let mistake = |error| FatalError::in_strategy(&plan.arms[arm].name, format!("audit {}", audit.name), &error);
-        let expected = expected(plan, audit, counts).map_err(mistake)?;
+        let expected = expected(plan, audit, calls).map_err(mistake)?;
         let example = example_row(&rows).filter(|_| expected == [0, 0]);
         records.push(AuditRecord { audit: audit.name.to_string(), found: row_count(&rows), expected, example });
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::engine::load::slice::{FatalError, SliceEnd};
 use crate::plan::call_id;
-use crate::record::{OPLOG_BYTES, Part, Recorder};
+use crate::record::{OPLOG_BYTES, Part};
 use crate::server::{Db, Target};
 
 use super::cell::ArmRound;
@@ -107,14 +107,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
 /// The 99.9th percentile of all calls so far, in seconds; the open intervals are left out.
 fn tail(cell: &ArmRound) -> f64 {
-    let recorders = cell.recorders.iter().map(|(recorder, _)| recorder.clone());
-    let all = recorders.reduce(|mut all, recorder| {
-        all.merge(recorder);
-        all
-    });
-    let operations = all.map(Recorder::finish).unwrap_or_default();
-    let times = operations.iter().flat_map(|operation| &operation.outcomes).map(|(_, times)| times);
-    let total = times.cloned().reduce(|mut total, times| {
+    let operations = cell.recorders.iter().flat_map(|(recorder, _)| recorder.clone().finish());
+    let times = operations.flat_map(|operation| operation.outcomes).map(|(_, times)| times);
+    let total = times.reduce(|mut total, times| {
         total.merge(&times);
         total
     });

@@ -171,7 +171,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         cell.begin(self.recorders(cell.arm, load));
         for piece in 0..WARM_UP_PIECES {
             let end = SliceEnd::AtCall(end_of_part(calls, piece, WARM_UP_PIECES));
-            let open = self.open_load(cell, load, WARM_UP_ARRIVALS, SliceEnd::AtCall(calls));
+            let open = self.open_load(cell, load, WARM_UP_ARRIVALS, calls);
             let slice = self.run_slice(cell, SliceSpec { open, ..self.unlogged(end) }).await?;
             cell.prepared.warm_up.push(slice);
             self.stop.check()?;
@@ -206,7 +206,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                     continue;
                 }
                 order.push(cell.arm);
-                let open = self.open_load(cell, load, ARRIVALS, window.end(slices - 1, slices));
+                let open = self.open_load(cell, load, ARRIVALS, window.first + window.calls);
                 self.phase(cell.round, cell.arm, RunPhase::Measure(part));
                 let unlogged = self.unlogged(window.end(slice, slices));
                 let spec = SliceSpec { clients: self.clients_of(part), open, logged: Some(part), ..unlogged };

@@ -76,16 +76,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// The calls of a window of open load, up to its end, as far as they are not yet released; `None` with closed load.
-    pub(super) fn open_load(
-        &self,
-        cell: &mut ArmRound,
-        load: LoadModel,
-        label: Label,
-        last: SliceEnd,
-    ) -> Option<Pacing> {
-        let (LoadModel::Open { rate, arrivals }, SliceEnd::AtCall(end)) = (load, last) else {
-            return None;
-        };
+    pub(super) fn open_load(&self, cell: &mut ArmRound, load: LoadModel, label: Label, end: u64) -> Option<Pacing> {
+        let LoadModel::Open { rate, arrivals } = load else { return None };
         cell.pacing.take().or_else(|| {
             let times = ArrivalTimes::new(rate, arrivals, self.seed_of(cell), label);
             let calls = cell.next.load(Ordering::Relaxed)..end;

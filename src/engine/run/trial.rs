@@ -73,9 +73,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.flush(&[arm]).await?;
         self.phase(Some(round), arm, RunPhase::Measure(Part::Rate));
         cell.begin(self.recorders(arm, load));
-        let end = SliceEnd::AtCall(warmup + calls);
+        let end = warmup + calls;
         let open = self.open_load(&mut cell, load, ARRIVALS, end);
-        let spec = SliceSpec { every: batch, open, logged: Some(Part::Rate), ..self.unlogged(end) };
+        let spec = SliceSpec { every: batch, open, logged: Some(Part::Rate), ..self.unlogged(SliceEnd::AtCall(end)) };
         self.run_slice(&mut cell, spec).await?;
         self.stop.check()?;
         self.close_intervals(&mut cell, Part::Rate);

@@ -115,7 +115,7 @@ fn machine(arguments: &PublishArguments) -> Result<String, CliError> {
 /// What a run's scenario says of itself; a text that cannot be read says nothing.
 pub(super) fn scenario(record: &RunRecord) -> PublishedScenario {
     let source = Source::new(record.scenario.name.clone(), record.scenario.text.clone());
-    let read = scenario::read(&source, &mut Diagnostics::new());
+    let read = scenario::read(&source, &Diagnostics::new());
     let mix = |mix: &MixDefinition| PublishedMix {
         name: mix.name.value.clone(),
         weights: mix.weights.iter().map(|(name, weight)| Some((name.value.clone(), number(weight)?))).collect(),
