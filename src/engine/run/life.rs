@@ -87,7 +87,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     /// Lets the documents of all strategies grow, as far as `work` goes.
     ///
     /// # Errors
-    /// As [`RunError`] says. The databases are dropped in any case.
+    /// As [`RunError`](super::error::RunError) says. The databases are dropped in any case.
     pub async fn lives<'l, R>(
         &'l self,
         life: &'l Life,
@@ -114,7 +114,7 @@ impl<T: Target, G: Target + 'static> Lives<'_, '_, T, G> {
     /// Lets all strategies grow up to the next stage, and measures them there.
     ///
     /// # Errors
-    /// As [`RunError`] says.
+    /// As [`RunError`](super::error::RunError) says.
     pub async fn grow(&mut self) -> Result<StageRecord> {
         let (experiment, life) = (self.experiment, self.life);
         let (seed, arms) = (self.calls.seed, self.cells.len());
@@ -137,7 +137,7 @@ impl<T: Target, G: Target + 'static> Lives<'_, '_, T, G> {
     /// Audits all strategies.
     ///
     /// # Errors
-    /// As [`RunError`] says.
+    /// As [`RunError`](super::error::RunError) says.
     pub async fn audit(&mut self) -> Result<()> {
         let experiment = self.experiment;
         for (cell, end) in self.cells.iter().zip(&mut self.ends) {

@@ -31,7 +31,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// command of theirs.
     ///
     /// # Errors
-    /// As [`RunError`] says. The databases are dropped in any case.
+    /// As [`RunError`](super::error::RunError) says. The databases are dropped in any case.
     pub async fn query_plans(&self) -> Result<QueryPlans> {
         let mut plans = QueryPlans::default();
         for (arm, _) in self.plan.arms.iter().enumerate().filter(|(_, arm)| !arm.is_repeat) {

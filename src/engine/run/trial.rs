@@ -55,7 +55,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Tries the rate of the settings on a fresh database; `None` when the settings are those of closed load.
     ///
     /// # Errors
-    /// As [`RunError`] says. The database is dropped in any case.
+    /// As [`RunError`](super::error::RunError) says. The database is dropped in any case.
     pub async fn trial(&self, trial: Trial) -> Result<Option<RateRecord>> {
         let batches = Batches { observer: self.observer, batch: trial.batch, times: RefCell::default() };
         let batched = Experiment { observer: &batches, ..self.share() };
