@@ -30,10 +30,10 @@ impl Target for OneDocument {
 
 fn plan() -> Arc<Plan> {
     let source = Source::new("points", include_str!("../benches/points.yaml"));
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics).unwrap();
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&source, &diagnostics).unwrap();
     let choice = Choice { mix: Some("reads".to_owned()), ..Choice::default() };
-    Arc::new(compile(&scenario, &choice, &mut diagnostics).unwrap().unwrap())
+    Arc::new(compile(&scenario, &choice, &diagnostics).unwrap().unwrap())
 }
 
 #[test]

@@ -7,9 +7,9 @@ use docshape::scenario::{Diagnostics, Source, read};
 /// Compiles a scenario of this repository; panics with its diagnostics if it has errors.
 pub fn plan(name: &str, text: &str, choice: &Choice) -> Plan {
     let source = Source::new(name, text);
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics);
-    let plan = scenario.map(|scenario| compile(&scenario, choice, &mut diagnostics));
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&source, &diagnostics);
+    let plan = scenario.map(|scenario| compile(&scenario, choice, &diagnostics));
     match plan {
         Some(Ok(Some(plan))) => plan,
         Some(Err(error)) => panic!("{name}: {error}"),

@@ -47,7 +47,7 @@ pub const SCENARIOS: [(&str, &str); 31] = [
 /// When a built-in scenario cannot be read.
 pub fn by_group() -> Result<Vec<(&'static str, Vec<Scenario>)>, CliError> {
     let read = |(name, text): &(&str, &str)| {
-        let scenario = scenario::read(&Source::new(*name, *text), &mut Diagnostics::new());
+        let scenario = scenario::read(&Source::new(*name, *text), &Diagnostics::new());
         scenario.ok_or_else(|| CliError::failure(format!("the built-in scenario {name} is damaged")))
     };
     let scenarios: Vec<Scenario> = SCENARIOS.iter().map(read).collect::<Result<_, _>>()?;

@@ -33,10 +33,10 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, CliError> {
 
 /// Whether the scenario can run, with every mix.
 fn check_source(source: &Source) -> Result<bool, CliError> {
-    let mut diagnostics = Diagnostics::new();
-    let found = scenario::read(source, &mut diagnostics).and_then(|scenario| {
-        let plan = compile_all_mixes(&scenario, &mut diagnostics)?;
-        let large = check_data(&scenario, &plan, &mut diagnostics);
+    let diagnostics = Diagnostics::new();
+    let found = scenario::read(source, &diagnostics).and_then(|scenario| {
+        let plan = compile_all_mixes(&scenario, &diagnostics)?;
+        let large = check_data(&scenario, &plan, &diagnostics);
         Some((summary(&scenario, &plan), large))
     });
     print_diagnostics(&diagnostics, source);
@@ -47,8 +47,8 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
 }
 
 /// Compiles the scenario, with each of its mixes if those have parameters, and returns the plan of a plain run.
-fn compile_all_mixes(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Option<Plan> {
-    let mut compiled = |mix: Option<&MixDefinition>| {
+fn compile_all_mixes(scenario: &Scenario, diagnostics: &Diagnostics) -> Option<Plan> {
+    let compiled = |mix: Option<&MixDefinition>| {
         let choice = Choice { mix: mix.map(|mix| mix.name.value.clone()), ..Choice::default() };
         // A choice error cannot be: the mix is one of the scenario's.
         compile(scenario, &choice, diagnostics).ok().flatten()
@@ -60,7 +60,7 @@ fn compile_all_mixes(scenario: &Scenario, diagnostics: &mut Diagnostics) -> Opti
 }
 
 fn summary(scenario: &Scenario, plan: &Plan) -> String {
-    let strategies: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
+    let strategies: Vec<&str> = scenario.strategy_names().collect();
     let operations: Vec<&str> = scenario.operations.iter().map(|operation| operation.name.value.as_str()).collect();
     let mixes: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
     let entities = plan.data.entities.iter().enumerate();

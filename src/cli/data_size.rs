@@ -25,7 +25,7 @@ struct DataSize {
 
 /// Makes documents of every collection, and reports those that cannot be made or are too large. Returns a line for each
 /// strategy with much data.
-pub fn check_data(scenario: &Scenario, plan: &Plan, diagnostics: &mut Diagnostics) -> Vec<String> {
+pub fn check_data(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) -> Vec<String> {
     let mut lines = Vec::new();
     for arm in plan.arms.iter() {
         let mut size = DataSize::default();

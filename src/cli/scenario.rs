@@ -33,7 +33,7 @@ impl Ready {
     pub fn plan_of_all(&self, choice: Choice) -> Option<Plan> {
         let strategies = self.scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
         // The scenario has compiled, so that this finds no problems.
-        compile(&self.scenario, &Choice { strategies, ..choice }, &mut Diagnostics::new()).ok().flatten()
+        compile(&self.scenario, &Choice { strategies, ..choice }, &Diagnostics::new()).ok().flatten()
     }
 
     /// Leaves out, and names, the strategies of `choice` with a command that the server does not know.
@@ -69,7 +69,7 @@ impl Ready {
         }
         let choice = Choice { strategies: left, all: false, ..choice };
         // The scenario has compiled with more strategies, so that this finds no problems.
-        let compiled = compile(&self.scenario, &choice, &mut Diagnostics::new());
+        let compiled = compile(&self.scenario, &choice, &Diagnostics::new());
         let plan = compiled.map_err(|error| CliError::usage(error.to_string()))?;
         self.plan = plan.map_or_else(|| self.plan.clone(), Arc::new);
         self.skipped.extend(skipped);
@@ -98,9 +98,9 @@ pub fn definitions(name_or_path: &str, subject: &SubjectArguments, seed: u64) ->
 /// # Errors
 /// When the scenario has errors, or the choice names something unknown.
 pub fn prepare_source(source: Source, choice: &Choice) -> Result<Ready, CliError> {
-    let mut diagnostics = Diagnostics::new();
-    let scenario = scenario::read(&source, &mut diagnostics);
-    let compiled = scenario.as_ref().map(|scenario| compile(scenario, choice, &mut diagnostics));
+    let diagnostics = Diagnostics::new();
+    let scenario = scenario::read(&source, &diagnostics);
+    let compiled = scenario.as_ref().map(|scenario| compile(scenario, choice, &diagnostics));
     print_diagnostics(&diagnostics, &source);
     if diagnostics.has_errors() {
         return Err(CliError::usage(""));

@@ -20,9 +20,9 @@ pub fn check_names(scenario: &Scenario, diagnostics: &Diagnostics) {
             let help = "in `tolerates` this word means the phase of pairs of calls; choose another name";
             diagnostics.error(audit.name.span, message, help);
         }
+        let place = format!(" in audit `{}`", audit.name.value);
         for name in audit.strategies() {
-            let known = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str());
-            diagnostics.is_known("strategy", name, &format!(" in audit `{}`", audit.name.value), known);
+            diagnostics.is_known("strategy", name, &place, scenario.strategy_names());
         }
     }
 }
@@ -72,7 +72,6 @@ impl StrategyCompiler<'_> {
         };
         Some(Audit {
             name: Arc::from(audit.name.value.as_str()),
-            about: Arc::from(audit.about.as_deref().unwrap_or_default()),
             program: program?,
             snapshot,
             is_tolerated: self.strategy.tolerates.iter().any(|name| name.value == audit.name.value),

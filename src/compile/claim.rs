@@ -81,13 +81,9 @@ impl ClaimCompiler<'_> {
         self.diagnostics.is_known("operation", name, place, self.names.operation_names());
     }
 
-    fn strategy_names(&self) -> impl Iterator<Item = &str> {
-        self.scenario.strategies.iter().map(|one| one.name.value.as_str())
-    }
-
     /// The strategy must exist, and so must the audit, which must apply to the strategy.
     fn check_strategy(&self, strategy: &Spanned<String>, place: &str) {
-        let is_known = self.diagnostics.is_known("strategy", strategy, place, self.strategy_names());
+        let is_known = self.diagnostics.is_known("strategy", strategy, place, self.scenario.strategy_names());
         let ClaimSubject::Audit(audit) = &self.claim.subject.value else { return };
         let name = Spanned::new(audit.clone(), self.claim.subject.span);
         let known = self.scenario.audits.iter().map(|one| one.name.value.as_str());
@@ -109,7 +105,7 @@ impl ClaimCompiler<'_> {
             ClaimBound::Number(number) => Some(ClaimTerm::Number { number: *number, text: None }),
             ClaimBound::Text(node) => {
                 let text = node.as_text()?;
-                if self.strategy_names().any(|strategy| strategy == text) {
+                if self.scenario.strategy_names().any(|strategy| strategy == text) {
                     self.check_strategy(&Spanned::new(text.to_owned(), node.span), "");
                     return Some(ClaimTerm::Other { strategy: text.to_owned(), operation, times: 1.0, text: None });
                 }
@@ -128,7 +124,7 @@ impl ClaimCompiler<'_> {
     /// Reports a text that was meant as a strategy, and an expression for what no number is compared with.
     fn check_expression(&self, text: &str, node: &Node) -> Option<()> {
         let is_near = |known: &[&str]| suggest(text, known.iter().copied()).is_some();
-        let strategies: Vec<&str> = self.strategy_names().collect();
+        let strategies: Vec<&str> = self.scenario.strategy_names().collect();
         let is_name = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let is_measured = self.claim.subject.value.is_measured();
         let place = self.place();

@@ -14,7 +14,7 @@ pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) 
         ordinals.extend(arguments.any(|argument| argument.value.makes(position)).then_some(FIRST_NEW_RECORD));
         for ordinal in ordinals {
             let record = plan.data.whole(position, ordinal);
-            for (field, written) in entity.fields.iter().zip(&scenario.entities[position].fields) {
+            for (field, (_, written)) in entity.fields.iter().zip(&scenario.entities[position].fields) {
                 if let Err(fault) = record.get(&field.name) {
                     let new = if ordinal == FIRST_NEW_RECORD { "new " } else { "" };
                     let message =
@@ -25,7 +25,7 @@ pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) 
                         }
                         _ => advice(&fault.to_string()),
                     };
-                    diagnostics.error(written.value.span, message, help);
+                    diagnostics.error(written.span, message, help);
                     return;
                 }
             }

@@ -32,7 +32,7 @@ pub fn entity_names(scenario: &Scenario, diagnostics: &Diagnostics) -> Vec<Entit
             }
             (owner < position).then_some(owner)
         });
-        let fields = entity.fields.iter().map(|field| (field.name.value.clone(), None)).collect();
+        let fields = entity.fields.iter().map(|(name, _)| (name.value.clone(), None)).collect();
         made.push(EntityNames { name: name.clone(), fields, parent, children: Vec::new() });
     }
     for (owner, list) in children {
@@ -85,13 +85,13 @@ fn compile_entity(
         scope.push(&parent_name, Origin::Argument, parent);
         let count = resolve(&entity.count, &mut scope);
         let mut fields = Vec::new();
-        for field in &entity.fields {
-            scope.relabel(format!("{}.{}", entity.name.value, field.name.value));
-            let (value, target) = resolve_records(&field.value, &mut scope);
+        for (name, value) in &entity.fields {
+            scope.relabel(format!("{}.{}", entity.name.value, name.value));
+            let (value, target) = resolve_records(value, &mut scope);
             let alone = value.as_ref().is_some_and(|value| !uses_fields(value));
             targets.push(target);
-            scope.push(&field.name.value, Origin::Argument, target);
-            fields.push(value.map(|value| Field { name: Arc::from(field.name.value.as_str()), value, alone }));
+            scope.push(&name.value, Origin::Argument, target);
+            fields.push(value.map(|value| Field { name: Arc::from(name.value.as_str()), value, alone }));
         }
         (count, fields.into_iter().collect::<Option<Vec<_>>>())
     };

@@ -21,9 +21,9 @@ use super::{Choice, compile};
 /// A plan of this scenario text and choice; its diagnostics fail the test.
 pub fn chosen(text: &str, choice: &Choice) -> Plan {
     let source = Source::new("test.yaml", text);
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics);
-    let plan = scenario.and_then(|scenario| compile(&scenario, choice, &mut diagnostics).unwrap());
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&source, &diagnostics);
+    let plan = scenario.and_then(|scenario| compile(&scenario, choice, &diagnostics).unwrap());
     plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false)))
 }
 
@@ -48,9 +48,9 @@ pub fn messages(document: &str, steps: &str) -> Vec<String> {
          strategies:\n  s:\n    collections:\n      carts: {{ each: cart, document: {document} }}\n    \
          operations: {{ act: {steps} }}\n"
     );
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&Source::new("test.yaml", text), &mut diagnostics).unwrap();
-    compile(&scenario, &Choice::default(), &mut diagnostics).unwrap();
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&Source::new("test.yaml", text), &diagnostics).unwrap();
+    compile(&scenario, &Choice::default(), &diagnostics).unwrap();
     let shown = |severity: Severity| if severity == Severity::Error { "error: " } else { "" };
     diagnostics.iter().map(|one| format!("{}{}", shown(one.severity), one.message)).collect()
 }

@@ -119,8 +119,6 @@ impl Resolver<'_, '_> {
 }
 
 fn identifier(parsed: &Parsed) -> Option<&str> {
-    match &parsed.expr {
-        Expr::Ident(name) => Some(name),
-        _ => None,
-    }
+    let Expr::Ident(name) = &parsed.expr else { return None };
+    Some(name)
 }

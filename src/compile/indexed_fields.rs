@@ -12,7 +12,7 @@ use crate::scenario::{
 pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, diagnostics: &Diagnostics) {
     let mut words = WrittenWords::default();
     for entity in &scenario.entities {
-        entity.fields.iter().for_each(|field| words.entry(&field.name, &field.value));
+        entity.fields.iter().for_each(|(name, value)| words.entry(name, value));
         entity.parent.iter().chain(&entity.children_name).for_each(|name| words.text(&name.value));
     }
     for operation in &scenario.operations {
@@ -21,7 +21,7 @@ pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, 
     for collection in &strategy.collections {
         collection.each.iter().chain(&collection.document).for_each(|node| words.node(node));
     }
-    let operations = strategy.operations.iter().map(|operation| &operation.steps);
+    let operations = strategy.operations.iter().map(|(_, steps)| steps);
     strategy.load.iter().chain(operations).for_each(|steps| words.steps(steps));
     for collection in &strategy.collections {
         let Some(indexes) = &collection.indexes else { continue };

@@ -40,8 +40,8 @@ fn whole(
     let mut made = strategy.clone();
     for ancestor in &line[1..] {
         take(&mut made.collections, &ancestor.collections, |collection| &collection.name);
-        take(&mut made.operations, &ancestor.operations, |implementation| &implementation.name);
-        take(&mut made.state, &ancestor.state, |implementation| &implementation.name);
+        take(&mut made.operations, &ancestor.operations, |(name, _)| name);
+        take(&mut made.state, &ancestor.state, |(name, _)| name);
         made.load = made.load.or_else(|| ancestor.load.clone());
     }
     made.parameters = parameters(&line);

@@ -163,9 +163,9 @@ mod tests {
              other: {{ add: 1, parameters: {{ {parameter} }} }}\nstrategies:\n  one:\n    \
              collections: {{ posts: {{ each: post }}, notes: {{ each: note }} }}\n    operations: {{ add: {steps} }}\n"
         );
-        let mut diagnostics = Diagnostics::new();
-        let scenario = read(&Source::new("test.yaml", text), &mut diagnostics).unwrap();
-        compile(&scenario, &Choice::default(), &mut diagnostics).unwrap();
+        let diagnostics = Diagnostics::new();
+        let scenario = read(&Source::new("test.yaml", text), &diagnostics).unwrap();
+        compile(&scenario, &Choice::default(), &diagnostics).unwrap();
         assert!(!diagnostics.has_errors(), "{:?}", diagnostics.iter().collect::<Vec<_>>());
         diagnostics.iter().map(|one| one.message.clone()).collect()
     }

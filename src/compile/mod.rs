@@ -59,11 +59,7 @@ use strategy::StrategyCompiler;
 ///
 /// # Errors
 /// When the choice names what the scenario does not have.
-pub fn compile(
-    scenario: &Scenario,
-    choice: &Choice,
-    diagnostics: &mut Diagnostics,
-) -> Result<Option<Plan>, ChoiceError> {
+pub fn compile(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics) -> Result<Option<Plan>, ChoiceError> {
     checking(|| resolve_whole(scenario, choice, diagnostics))
 }
 
@@ -149,7 +145,7 @@ fn chosen_strategies(scenario: &Scenario, choice: &Choice, called: &[&str]) -> R
         let marked = names(&|strategy| strategy.is_compared() && (strategy.is_unsafe || is_safe(strategy)));
         return Ok(if choice.all || marked.is_empty() { names(&is_safe) } else { marked });
     }
-    let known: Vec<&str> = scenario.strategies.iter().map(|strategy| strategy.name.value.as_str()).collect();
+    let known: Vec<&str> = scenario.strategy_names().collect();
     for (position, name) in choice.strategies.iter().enumerate() {
         if !known.contains(&name.as_str()) {
             return Err(ChoiceError::unknown("strategy", name, &known));
@@ -257,8 +253,8 @@ strategies:
     fn reports_choices_that_do_not_exist() {
         let message = |choice: &Choice| {
             let source = scenario::Source::new("test.yaml", TEXT);
-            let read = scenario::read(&source, &mut Diagnostics::new()).unwrap();
-            compile(&read, choice, &mut Diagnostics::new()).unwrap_err().to_string()
+            let read = scenario::read(&source, &Diagnostics::new()).unwrap();
+            compile(&read, choice, &Diagnostics::new()).unwrap_err().to_string()
         };
         let set =
             |name: &str, value: &str| Choice { set: vec![(name.to_owned(), value.to_owned())], ..Choice::default() };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::plan::operation::EarlierCalls;
 use crate::plan::{Argument, Expression, Mix, Operation, Value, written};
-use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Scenario, Weight};
+use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Scenario};
 
 use super::parameter::parameter_value;
 use super::parts::{all, optional};
@@ -53,7 +53,7 @@ fn compile_arguments<'n>(
         }
         let slot = scope.assign(&name.value, Origin::Argument, entity);
         if matches!(&value, Some(Expression::Generate(call)) if call.generator.name == "new") {
-            scope.set_new(slot);
+            scope.slot_mut(slot).is_new = true;
         }
         arguments.push(value.map(|value| Argument { name: Arc::from(name.value.as_str()), slot, value }));
     }
@@ -70,7 +70,7 @@ pub fn step_scope<'n>(operation: &OperationDefinition, names: &'n Names, diagnos
 pub fn compile_mix(mix: &MixDefinition, names: &Names, diagnostics: &Diagnostics) -> Option<Vec<f64>> {
     let mut weights = vec![0.0; names.operations.len()];
     let place = format!(" in mix `{}`", mix.name.value);
-    let known: Option<Vec<()>> = all(mix.weights.iter().map(|Weight { operation, weight }| {
+    let known: Option<Vec<()>> = all(mix.weights.iter().map(|(operation, weight)| {
         diagnostics.is_known("operation", operation, &place, names.operation_names());
         let position = names.operation_names().position(|name| name == operation.value)?;
         weights[position] = match parameter_value(weight, names, diagnostics)? {

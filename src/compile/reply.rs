@@ -72,9 +72,9 @@ mod tests {
              operations: {{ act: {{ arguments: {{ post: zipf(post) }} }} }}\nmixes: {{ default: {{ act: 1 }} }}\n\
              strategies: {{ s: {{ collections: {{ posts: {{ each: post }} }}, operations: {{ act: {steps} }} }} }}\n"
         );
-        let mut diagnostics = Diagnostics::new();
-        let scenario = read(&Source::new("test.yaml", text), &mut diagnostics).unwrap();
-        compile(&scenario, &Choice::default(), &mut diagnostics).unwrap();
+        let diagnostics = Diagnostics::new();
+        let scenario = read(&Source::new("test.yaml", text), &diagnostics).unwrap();
+        compile(&scenario, &Choice::default(), &diagnostics).unwrap();
         diagnostics.iter().map(|diagnostic| diagnostic.message.clone()).collect()
     }
 

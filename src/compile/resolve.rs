@@ -132,10 +132,6 @@ impl Resolver<'_, '_> {
         self.scope.diagnostics.reject(span, message, help)
     }
 
-    fn boxed(&mut self, parsed: &Parsed) -> Option<Box<Expression>> {
-        self.expression(parsed).map(Box::new)
-    }
-
     pub(super) fn expression(&mut self, parsed: &Parsed) -> Option<Expression> {
         match &parsed.expr {
             Expr::Literal(literal) => Some(Expression::Constant(constant(literal))),
@@ -160,11 +156,10 @@ impl Resolver<'_, '_> {
                 let help = "write a map such as {'title': 1}; docs/format.md lists what expressions can contain";
                 self.problem(self.span_of(parsed), "expressions cannot contain `Type{...}`", help)
             }
-            Expr::Comprehension(_) | Expr::Unspecified => self.problem(
-                self.span_of(parsed),
-                "unsupported CEL syntax",
-                "docs/format.md lists what expressions can contain",
-            ),
+            Expr::Comprehension(_) | Expr::Unspecified => {
+                let help = "docs/format.md lists what expressions can contain";
+                self.problem(self.span_of(parsed), "unsupported CEL syntax", help)
+            }
         }
     }
 
@@ -218,8 +213,8 @@ impl Resolver<'_, '_> {
     fn call(&mut self, call: &CallExpr, parsed: &Parsed) -> Option<Expression> {
         let name = call.func_name.as_str();
         match (name, call.args.as_slice()) {
-            (operators::LOGICAL_NOT, [x]) => return self.boxed(x).map(Expression::Not),
-            (operators::NEGATE, [x]) => return self.boxed(x).map(Expression::Negate),
+            (operators::LOGICAL_NOT, [x]) => return Some(Expression::Not(Box::new(self.expression(x)?))),
+            (operators::NEGATE, [x]) => return Some(Expression::Negate(Box::new(self.expression(x)?))),
             (operators::CONDITIONAL, parts) => return self.operands(parts).map(Expression::Conditional),
             (operators::LOGICAL_AND, parts) => return self.operands(parts).map(Expression::And),
             (operators::LOGICAL_OR, parts) => return self.operands(parts).map(Expression::Or),

@@ -48,8 +48,7 @@ impl RunChecker<'_> {
     fn check_run(&self, run: &RunDefinition) {
         run.mix.iter().for_each(|mix| self.check_mix(mix));
         for strategy in &run.strategies {
-            let known = self.scenario.strategies.iter().map(|one| one.name.value.as_str());
-            self.diagnostics.is_known("strategy", strategy, &self.place, known);
+            self.diagnostics.is_known("strategy", strategy, &self.place, self.scenario.strategy_names());
         }
         self.check_repeated("strategy", &run.strategies);
         for (name, value) in &run.set {

@@ -119,7 +119,7 @@ pub struct Scope<'a> {
     /// Each in the slot of its position.
     variables: Vec<Variable>,
     /// The most slots that were ever taken at once.
-    most: usize,
+    pub slots: usize,
     label: String,
     sites: usize,
 }
@@ -127,12 +127,12 @@ pub struct Scope<'a> {
 impl<'a> Scope<'a> {
     /// Creates an empty scope; `label` sets the generators of this place apart from all others.
     pub fn new(names: &'a Names, diagnostics: &'a Diagnostics, label: impl Into<String>) -> Scope<'a> {
-        Scope { names, diagnostics, variables: Vec::new(), most: 0, label: label.into(), sites: 0 }
+        Scope { names, diagnostics, variables: Vec::new(), slots: 0, label: label.into(), sites: 0 }
     }
 
     /// The same variables at another place.
     pub fn moved<'b>(self, names: &'b Names, diagnostics: &'b Diagnostics, label: String) -> Scope<'b> {
-        Scope { variables: self.variables, most: self.most, ..Scope::new(names, diagnostics, label) }
+        Scope { variables: self.variables, slots: self.slots, ..Scope::new(names, diagnostics, label) }
     }
 
     /// Begins a new place for generators; variables stay.
@@ -164,18 +164,13 @@ impl<'a> Scope<'a> {
     pub fn push(&mut self, name: &str, origin: Origin, entity: Option<usize>) -> usize {
         let slot = self.variables.len();
         self.variables.push(Variable { name: name.to_owned(), slot, origin, entity, is_new: false, reply: None });
-        self.most = self.most.max(self.variables.len());
+        self.slots = self.slots.max(self.variables.len());
         slot
     }
 
     /// Takes the newest name away again, and frees its slot.
     pub fn pop(&mut self) {
         self.variables.pop();
-    }
-
-    /// Slots that a frame for this scope needs.
-    pub fn slots(&self) -> usize {
-        self.most
     }
 
     /// The variable of this name.
@@ -188,14 +183,9 @@ impl<'a> Scope<'a> {
         self.variables.get(slot)
     }
 
-    /// Records that the variable in this slot holds a record that the call creates.
-    pub fn set_new(&mut self, slot: usize) {
-        self.variables[slot].is_new = true;
-    }
-
-    /// Records that the variable in this slot now holds the reply of a command.
-    pub fn set_reply(&mut self, slot: usize, reply: ReplyShape) {
-        self.variables[slot].reply = Some(reply);
+    /// The variable in a taken slot, to note what it holds.
+    pub fn slot_mut(&mut self, slot: usize) -> &mut Variable {
+        &mut self.variables[slot]
     }
 
     /// The replies that variables certainly hold, to be [met](Scope::meet_replies) where two branches of a program join.

@@ -10,6 +10,7 @@ use super::scope::Names;
 
 /// Reads the `returns` of an operation.
 pub fn compile_shape(node: &Node, names: &Names, diagnostics: &Diagnostics) -> Option<Shape> {
+    let inner = |node| compile_shape(node, names, diagnostics).map(Box::new);
     match &node.tree {
         Tree::Scalar(Scalar::Text(name)) if name == "value" => Some(Shape::Value),
         Tree::Scalar(Scalar::Text(name)) if name == "opaque" => Some(Shape::Opaque),
@@ -24,11 +25,9 @@ pub fn compile_shape(node: &Node, names: &Names, diagnostics: &Diagnostics) -> O
                 None
             }
         },
-        Tree::List(items) if items.len() == 1 => {
-            Some(Shape::List(Box::new(compile_shape(&items[0], names, diagnostics)?)))
-        }
+        Tree::List(items) if items.len() == 1 => inner(&items[0]).map(Shape::List),
         Tree::Mapping(entries) if entries.len() == 1 && entries[0].0.value == "set" => {
-            Some(Shape::Set(Box::new(compile_shape(&entries[0].1, names, diagnostics)?)))
+            inner(&entries[0].1).map(Shape::Set)
         }
         Tree::Mapping(entries) => {
             let part = |(name, node): &(Spanned<String>, Node)| {

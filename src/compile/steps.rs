@@ -56,7 +56,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         let most = most_writes(&compiled);
         Some(Program {
             steps: compiled,
-            slots: self.scope.slots(),
+            slots: self.scope.slots,
             reply: self.reply,
             implicit,
             writes_again: most > 1,
@@ -75,10 +75,6 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         compiled.map(|steps| steps.into_iter().flatten().collect())
     }
 
-    fn expression(&mut self, node: &Node) -> Option<Expression> {
-        resolve(node, &mut self.scope)
-    }
-
     fn step(&mut self, step: &StepDefinition) -> Option<Step> {
         let concerns = (!self.in_transaction).then_some(self.concerns);
         match &step.kind {
@@ -94,7 +90,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 }
                 let word = word.value;
                 let command = CrudCompiler { word, collection, options, scope: &mut self.scope }.compile(concerns);
-                self.with_alias(command, alias.as_ref(), reply_shape(word))
+                let alias = self.set_reply(alias.as_ref(), reply_shape(word));
+                Some(Step::Command(Box::new(Command { alias, ..command? })))
             }
             StepKind::BulkWrite(definition) => {
                 self.use_collection(&definition.collection);
@@ -107,7 +104,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                 let template = self.scope.template(command, false);
                 let command = template.map(|template| raw_command(command, template));
                 self.used = None;
-                self.with_alias(command, alias.as_ref(), ReplyShape::Whole)
+                let alias = self.set_reply(alias.as_ref(), ReplyShape::Whole);
+                Some(Step::Command(Box::new(Command { alias, ..command? })))
             }
             StepKind::Let(assignments) => self.assignments(assignments),
             StepKind::If { condition, then, otherwise } => {
@@ -124,20 +122,20 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             }
             StepKind::Try { body, catches } => self.attempt(body, catches),
             StepKind::RetryIf(condition) => self.condition(condition, "retry_if").map(Step::RetryIf),
-            StepKind::Return(value) => self.expression(value).map(Step::Return),
+            StepKind::Return(value) => resolve(value, &mut self.scope).map(Step::Return),
             StepKind::Transaction { attempts, body } => {
                 let outer = std::mem::replace(&mut self.in_transaction, true);
                 let body = self.steps(body);
                 self.in_transaction = outer;
                 Some(Step::Transaction { attempts: *attempts, w: self.concerns.write.as_str().into(), body: body? })
             }
-            StepKind::Abort(value) => self.expression(value).map(Step::Abort),
+            StepKind::Abort(value) => resolve(value, &mut self.scope).map(Step::Abort),
         }
     }
 
     /// An expression that is to be a bool.
     fn condition(&mut self, node: &Node, word: &str) -> Option<Expression> {
-        let condition = self.expression(node)?;
+        let condition = resolve(node, &mut self.scope)?;
         check_condition(&condition, word, node.span, &self.scope);
         Some(condition)
     }
@@ -193,21 +191,11 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         self.scope.diagnostics.is_known("collection", collection, "", known);
     }
 
-    fn with_alias(
-        &mut self,
-        command: Option<Command>,
-        alias: Option<&Spanned<String>>,
-        reply: ReplyShape,
-    ) -> Option<Step> {
-        let alias = self.set_reply(alias, reply);
-        Some(Step::Command(Box::new(Command { alias, ..command? })))
-    }
-
     /// Returns the slot of a step's `as`; it and `reply` now have the reply to the step.
     fn set_reply(&mut self, alias: Option<&Spanned<String>>, reply: ReplyShape) -> Option<usize> {
         let slot = alias.and_then(|alias| self.name(alias, Origin::Reply, None));
         for slot in slot.into_iter().chain([self.reply]) {
-            self.scope.set_reply(slot, reply);
+            self.scope.slot_mut(slot).reply = Some(reply);
         }
         slot
     }

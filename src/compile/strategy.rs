@@ -1,9 +1,7 @@
 //! Strategies as written to [`Arm`]s.
 
 use crate::plan::{Arm, Collection, Concerns, Expression, LoadOrder, Loop, LoopOver, Program, Template};
-use crate::scenario::{
-    self, Diagnostics, Implementation, Node, Scalar, Scenario, Spanned, StepDefinition, StepKind, Tree,
-};
+use crate::scenario::{self, Diagnostics, Node, Scalar, Scenario, Spanned, StepDefinition, StepKind, Tree};
 
 use super::audit::PAIRS;
 use super::foreign::check_collection;
@@ -61,13 +59,13 @@ impl StrategyCompiler<'_> {
     }
 
     fn operations(&self) -> Option<Vec<Program>> {
-        let named = self.strategy.operations.iter().map(|implementation| &implementation.name);
+        let named = self.strategy.operations.iter().map(|(name, _)| name);
         for name in named.chain(&self.strategy.unsafe_with) {
             self.diagnostics.is_known("operation", name, "", self.names.operation_names());
         }
         all(self.scenario.operations.iter().map(|operation| {
             let name = &operation.name.value;
-            let Some(implementation) = find(&self.strategy.operations, name) else {
+            let Some(steps) = find(&self.strategy.operations, name) else {
                 if self.strategy.like.is_some() {
                     // The strategy that it is like lacks it too, which is reported there.
                     return None;
@@ -78,17 +76,17 @@ impl StrategyCompiler<'_> {
                 return self.diagnostics.reject(strategy.span, message, help);
             };
             let scope = step_scope(operation, self.names, self.diagnostics);
-            self.program(scope, &implementation.steps, operation.returns.is_some())
+            self.program(scope, steps, operation.returns.is_some())
         }))
     }
 
     fn states(&self) -> Option<Vec<Program>> {
-        for implementation in &self.strategy.state {
-            self.diagnostics.is_known("entity", &implementation.name, "", self.names.entity_names());
+        for (name, _) in &self.strategy.state {
+            self.diagnostics.is_known("entity", name, "", self.names.entity_names());
         }
         all(self.scenario.entities.iter().map(|entity| {
             let name = &entity.name.value;
-            let steps = find(&self.strategy.state, name).map(|implementation| implementation.steps.clone());
+            let steps = find(&self.strategy.state, name).map(<[_]>::to_vec);
             let Some(steps) = steps.or_else(|| self.default_state(name)) else {
                 self.report_missing_state(name);
                 return None;
@@ -160,7 +158,7 @@ impl StrategyCompiler<'_> {
         };
         let plain = |node: &Node, place: &str| {
             let mut scope = self.scope(place);
-            Some((scope.template(node, false)?, scope.slots()))
+            Some((scope.template(node, false)?, scope.slots))
         };
         let indexes = collection.indexes.as_ref().map(|indexes| plain(indexes, "indexes"));
         let options = collection.options.as_ref().map(|options| plain(options, "options"));
@@ -176,7 +174,7 @@ impl StrategyCompiler<'_> {
             skips_large: collection.skips_large,
             load_order,
             document: document?,
-            slots: scope.slots().max(index_slots),
+            slots: scope.slots.max(index_slots),
             indexes,
         })
     }
@@ -243,6 +241,6 @@ fn entity_of_each(collection: &scenario::CollectionDefinition) -> Option<&str> {
     collection.each.as_ref()?.as_text()
 }
 
-fn find<'s>(implementations: &'s [Implementation], name: &str) -> Option<&'s Implementation> {
-    implementations.iter().find(|implementation| implementation.name.value == name)
+fn find<'s>(all: &'s [(Spanned<String>, Vec<StepDefinition>)], name: &str) -> Option<&'s [StepDefinition]> {
+    all.iter().find(|(other, _)| other.value == name).map(|(_, steps)| steps.as_slice())
 }

@@ -15,8 +15,6 @@ pub(crate) const CALLS: usize = 0;
 pub struct Audit {
     /// Its name.
     pub name: Arc<str>,
-    /// One sentence on the anomaly; may be empty.
-    pub about: Arc<str>,
     /// Counts the rows.
     pub program: Program,
     /// The same inside a snapshot, when it is also counted while calls run.

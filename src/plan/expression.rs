@@ -190,10 +190,8 @@ impl Each {
 /// # Errors
 /// When it is anything else; null is not false.
 pub fn truth(value: &Value) -> Result<bool, EvalError> {
-    match value {
-        Value::Bool(b) => Ok(*b),
-        other => Err(EvalError::expected("a bool", other)),
-    }
+    let Value::Bool(b) = value else { return Err(EvalError::expected("a bool", value)) };
+    Ok(*b)
 }
 
 fn negate(value: &Value) -> Result<Value, EvalError> {

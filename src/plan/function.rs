@@ -80,17 +80,13 @@ pub(super) fn items(value: &Value) -> Result<Vec<Value>, EvalError> {
 /// # Errors
 /// When it is none.
 pub(super) fn as_int(value: &Value) -> Result<i64, EvalError> {
-    match value {
-        Value::Int(i) => Ok(*i),
-        other => Err(EvalError::expected("an int", other)),
-    }
+    let Value::Int(i) = value else { return Err(EvalError::expected("an int", value)) };
+    Ok(*i)
 }
 
 fn as_text(value: &Value) -> Result<&Arc<str>, EvalError> {
-    match value {
-        Value::Text(text) => Ok(text),
-        other => Err(EvalError::expected("a string", other)),
-    }
+    let Value::Text(text) = value else { return Err(EvalError::expected("a string", value)) };
+    Ok(text)
 }
 
 fn texts(arguments: &[Value], test: fn(&str, &str) -> bool) -> Result<Value, EvalError> {
@@ -231,10 +227,10 @@ fn object(arguments: &[Value]) -> Result<Value, EvalError> {
 
 /// Two documents as one; the second one's keys win and keep their place there.
 fn merge(arguments: &[Value]) -> Result<Value, EvalError> {
-    for argument in arguments {
-        if !matches!(argument, Value::Null | Value::Document(_) | Value::Map(_) | Value::Record(_)) {
-            return Err(EvalError::expected("documents", argument));
-        }
+    let is_document =
+        |value: &&Value| matches!(value, Value::Null | Value::Document(_) | Value::Map(_) | Value::Record(_));
+    if let Some(other) = arguments.iter().find(|argument| !is_document(argument)) {
+        return Err(EvalError::expected("documents", other));
     }
     let later = arguments[1].content()?.entries();
     let mut merged = arguments[0].content()?.entries();

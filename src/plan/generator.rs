@@ -213,10 +213,8 @@ impl GeneratorCall {
 
     /// Returns the calls that `earlier` draws from.
     pub fn earlier_calls(&self) -> Option<&EarlierCalls> {
-        match self.arguments.first() {
-            Some(GeneratorArgument::Operation(calls)) => Some(calls),
-            _ => None,
-        }
+        let Some(GeneratorArgument::Operation(calls)) = self.arguments.first() else { return None };
+        Some(calls)
     }
 
     /// Returns the expressions inside.

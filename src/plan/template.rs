@@ -227,7 +227,7 @@ pub fn write_entry(entry: &DocumentPart, writer: &mut Writer, frame: &mut Frame)
         DocumentPart::Field(key, value) => value.write(&key.bind(frame)?, writer, frame)?,
         DocumentPart::Unless(key, value, path) => {
             let key = key.bind(frame)?;
-            if !spread_value(path, frame)?.entries().iter().any(|(later, _)| **later == *key) {
+            if !path.value(frame)?.content()?.entries().iter().any(|(later, _)| **later == *key) {
                 value.write(&key, writer, frame)?;
             }
         }
@@ -236,12 +236,8 @@ pub fn write_entry(entry: &DocumentPart, writer: &mut Writer, frame: &mut Frame)
     Ok(())
 }
 
-fn spread_value(path: &Path, frame: &Frame) -> Result<Value, EvalError> {
-    path.value(frame)?.content()
-}
-
 fn spread(path: &Path, hidden: &[Box<str>], writer: &mut Writer, frame: &Frame) -> Result<(), EvalError> {
-    let value = spread_value(path, frame)?;
+    let value = path.value(frame)?.content()?;
     match &value {
         Value::Document(raw) if hidden.is_empty() => {
             let bytes = raw.bytes();

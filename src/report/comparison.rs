@@ -11,7 +11,7 @@ use crate::stats::{self, CollectionGrowth, Quantity, Ratio, Reason, Role, Verdic
 use super::document::format::{
     NOTHING, bytes_change, capitalised, count, count_change, counted, enumerated, interval, percent, plain, three, time,
 };
-use super::document::{Cell, Column, Finding, Forms, Headline, Measure, Row, Section, Table, Tone};
+use super::document::{Cell, Column, Finding, Forms, Headline, Measure, Row, Section, Table, Tone, column};
 use super::run::decision::phrase::{self, factor, factor_interval};
 use super::run::sections::{self, method::measured, sizes::change, sizes::size};
 use super::run::validity::environment;
@@ -247,24 +247,24 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
     let is_relative = found.relative_to.is_some();
     let measures = [
         Measure::word("metric", "`mean` or `p99`.", |one: &Entry| one.metric.to_string()),
-        Measure::number("before_ns", "A", "The time in run A: the geometric mean over rounds.", time, |one| {
-            one.change.before
-        }),
-        Measure::number("after_ns", "B", "The time in run B.", time, |one| one.change.after),
-        Measure::cell("ratio", "ratio", "B divided by A.", |one| {
+        column("before_ns", "A", "The time in run A: the geometric mean over rounds.")
+            .number(time, |one| one.change.before),
+        column("after_ns", "B", "The time in run B.").number(time, |one| one.change.after),
+        column("ratio", "ratio", "B divided by A.").cell(|one| {
             let cell =
                 if one.is_relative { Cell::number(one.change.ratio, three) } else { judged(one, one.change.ratio) };
             cell.with_value(one.change.ratio)
         }),
-        Measure::cell("relative", "relative", "The ratio divided by that of the strategy it is relative to.", |one| {
+        column("relative", "relative", "The ratio divided by that of the strategy it is relative to.").cell(|one| {
             let relative = one.change.relative;
             let cell = relative.filter(|_| one.is_relative).map(|_| judged(one, relative));
             cell.unwrap_or_default().with_value(relative)
         }),
-        Measure::text("ci", "95 % CI", "The confidence interval of the judged ratio.", |one: &Entry| {
-            one.change.interval.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high))
-        })
-        .only(Forms::READ),
+        column("ci", "95 % CI", "The confidence interval of the judged ratio.")
+            .text(|one: &Entry| {
+                one.change.interval.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high))
+            })
+            .only(Forms::READ),
         Measure::data("low", "The lower bound of the 95 % CI: of the relative ratio if that is judged.", |one| {
             one.change.interval.map(|bounds| bounds.low)
         }),
@@ -332,9 +332,9 @@ fn judged(one: &Entry, ratio: Option<f64>) -> Cell {
 /// Calls per second of the strategies at saturation; `None` where a run did not measure it.
 fn throughput(found: &RunComparison) -> Option<Section> {
     let measures = [
-        Measure::cell("before", "A", "Calls per second in run A.", |(before, _): &(f64, f64)| rate(*before)),
-        Measure::cell("after", "B", "Calls per second in run B.", |(_, after)| rate(*after)),
-        Measure::number("ratio", "ratio", "B divided by A.", three, |(before, after)| after / before),
+        column("before", "A", "Calls per second in run A.").cell(|(before, _): &(f64, f64)| rate(*before)),
+        column("after", "B", "Calls per second in run B.").cell(|(_, after)| rate(*after)),
+        column("ratio", "ratio", "B divided by A.").number(three, |(before, after)| after / before),
     ];
     let strategies = found.strategies.iter();
     let rows = strategies.filter_map(|strategy| Some((Row::new(plain(&strategy.name)), strategy.throughput?)));
@@ -362,7 +362,7 @@ fn sizes(found: &RunComparison) -> Option<Section> {
         let group = Cell::text(plain(&strategy.name));
         strategy.collections.iter().map(move |one| (Row::new(plain(&one.0)).group(group.clone()), one))
     });
-    let name = Column::text("collection", "collection", "The collection.");
+    let name = column("collection", "collection", "The collection.");
     let title = "Collections after the calls of a round, A → B";
     let table = Table::new("collection_changes", title, name, &measures, rows).grouped(Column::strategy());
     Section::new("collections", title).table(table).with_rows()
@@ -388,13 +388,15 @@ fn differences(before: &RunRecord, after: &RunRecord) -> Option<Section> {
     let rows = names.into_iter().filter(|name| !OWN.contains(name)).map(|name| (Row::new(name), values(name)));
     let rows = rows.filter(|(_, [old, new])| old != new);
     let measures = [
-        Measure::text("change", "", "", |[old, new]: &[String; 2]| format!("{old} → {new}")).only(Forms::TERMINAL),
-        Measure::text("before", "A", "In run A, the first of several.", |[old, _]: &[String; 2]| Cell::text(old))
+        column("change", "", "").text(|[old, new]: &[String; 2]| format!("{old} → {new}")).only(Forms::TERMINAL),
+        column("before", "A", "In run A, the first of several.")
+            .text(|[old, _]: &[String; 2]| Cell::text(old))
             .only(Forms::DETAILED),
-        Measure::text("after", "B", "In run B, the first of several.", |[_, new]: &[String; 2]| Cell::text(new))
+        column("after", "B", "In run B, the first of several.")
+            .text(|[_, new]: &[String; 2]| Cell::text(new))
             .only(Forms::DETAILED),
     ];
-    let name = Column::text("setting", "setting", "What was set or found.");
+    let name = column("setting", "setting", "What was set or found.");
     let table = Table::new("setting_changes", "What differs", name, &measures, rows).list();
     Section::new("settings", "What differs, A → B").table(table).with_rows()
 }

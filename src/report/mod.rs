@@ -28,7 +28,7 @@ pub use document::format::{bytes, count, counted, interval, plain, steers, three
 pub(crate) use document::format::{capitalised, listed, wrap};
 pub use document::{
     Block, Cell, Column, Finding, Forms, Grid, Headline, Kind, Line, Link, Listing, Measure, Paragraph, Row, Section,
-    Table, Tone,
+    Table, Tone, column,
 };
 pub use run::Evaluation;
 pub use run::claims::claim_text;

@@ -1,8 +1,7 @@
 //! Run folders.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::error::{ErrorKind, KindedError};
 

@@ -8,20 +8,25 @@ use super::{IdenticalProgramRecord, LoadModel, RoundRecord, RunRecord, RunSettin
 
 impl RunRecord {
     /// The run as far as one part is concerned: its rounds, its load, its clients. `None` when the part was not measured.
-    ///
-    /// Statistics and sections of reports read such a record. It is a copy, because they outlive it.
     pub fn part(&self, part: Part) -> Option<RunRecord> {
-        let rounds = self.parts.get(&part)?.clone();
-        let (part, settings) = (Some(part), self.settings.of_part(part));
-        Some(RunRecord { rounds, part, settings, ..self.without_rounds() })
+        self.all_parts().remove(&part)
     }
 
     /// The records of all parts that were measured; of the record of one part, itself.
+    ///
+    /// Statistics and sections of reports read such records. They are copies, because they outlive the run's.
     pub fn all_parts(&self) -> BTreeMap<Part, RunRecord> {
-        match self.part {
-            Some(part) => BTreeMap::from([(part, self.clone())]),
-            None => self.parts.keys().filter_map(|part| Some((*part, self.part(*part)?))).collect(),
+        let mut run = self.clone();
+        if let Some(part) = run.part {
+            return BTreeMap::from([(part, run)]);
         }
+        // The rounds are most of a record, and are copied once.
+        let parts = std::mem::take(&mut run.parts).into_iter();
+        let of_part = |(part, rounds)| {
+            let settings = run.settings.of_part(part);
+            (part, RunRecord { rounds, part: Some(part), settings, ..run.clone() })
+        };
+        parts.map(of_part).collect()
     }
 
     /// Whether an operation is the same program in two strategies, as far as both are that of the baseline.
@@ -46,37 +51,6 @@ impl RunRecord {
     /// Adds a complete round of every part.
     pub fn add_round(&mut self, round: BTreeMap<Part, RoundRecord>) {
         round.into_iter().for_each(|(part, round)| self.parts.entry(part).or_default().push(round));
-    }
-
-    /// A copy without the rounds, which are most of a record.
-    fn without_rounds(&self) -> RunRecord {
-        RunRecord {
-            format: self.format,
-            version: self.version.clone(),
-            id: self.id.clone(),
-            git: self.git.clone(),
-            turns_with: self.turns_with.clone(),
-            status: self.status.clone(),
-            started: self.started.clone(),
-            scenario: self.scenario.clone(),
-            parameters: self.parameters.clone(),
-            mix: self.mix.clone(),
-            settings: self.settings.clone(),
-            server: self.server.clone(),
-            environment: self.environment.clone(),
-            strategies: self.strategies.clone(),
-            skipped: self.skipped.clone(),
-            operations: self.operations.clone(),
-            claims: self.claims.clone(),
-            verification: self.verification.clone(),
-            parts: BTreeMap::new(),
-            rounds: Vec::new(),
-            part: None,
-            identical: self.identical.clone(),
-            query_plans: self.query_plans.clone(),
-            events: self.events.clone(),
-            warnings: self.warnings.clone(),
-        }
     }
 }
 

@@ -9,8 +9,6 @@ use super::{Node, Spanned, StepDefinition};
 pub struct AuditDefinition {
     /// The key under `audits`.
     pub name: Spanned<String>,
-    /// `about`: the anomaly in one sentence.
-    pub about: Option<String>,
     /// `expect`: CEL, the expected number of rows, by default 0.
     pub expect: Option<Node>,
     /// `live: true`: also counted while calls run.

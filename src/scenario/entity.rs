@@ -13,15 +13,6 @@ pub struct EntityDefinition {
     pub children_name: Option<Spanned<String>>,
     /// `count`: CEL, the number of records, per parent for a child.
     pub count: Node,
-    /// `fields`, in document order.
-    pub fields: Vec<FieldDefinition>,
-}
-
-/// One field of an entity.
-#[derive(Debug, Clone)]
-pub struct FieldDefinition {
-    /// The key in the document.
-    pub name: Spanned<String>,
-    /// CEL: scalar text, or a list or mapping of expressions.
-    pub value: Node,
+    /// `fields`, in document order: the key in the document, and CEL: scalar text, or a list or mapping of expressions.
+    pub fields: Vec<(Spanned<String>, Node)>,
 }

@@ -25,16 +25,16 @@ pub use command::CommandWord;
 pub use condition::{Condition, ConditionDefinition, ConditionError, ConditionSubject};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub(crate) use diagnostic::{list_of, nearest, suggest};
-pub use entity::{EntityDefinition, FieldDefinition};
+pub use entity::EntityDefinition;
 pub use keys::GROUPS;
 pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
-pub use operation::{MixDefinition, OperationDefinition, Weight};
+pub use operation::{MixDefinition, OperationDefinition};
 pub use read::{Outline, read};
 pub use run::{GrowthDefinition, RunDefinition, SweepDefinition};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, SourceLines, Span, Spanned};
 pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};
-pub use strategy::{CollectionDefinition, Implementation, StrategyDefinition};
+pub use strategy::{CollectionDefinition, StrategyDefinition};
 
 /// The one version of the scenario format that this build reads (`format: 1`).
 pub const FORMAT: i64 = 1;
@@ -87,3 +87,10 @@ pub struct Scenario {
 
 #[cfg(test)]
 mod tests;
+
+impl Scenario {
+    /// The names of its strategies, in order.
+    pub fn strategy_names(&self) -> impl Iterator<Item = &str> {
+        self.strategies.iter().map(|strategy| strategy.name.value.as_str())
+    }
+}

@@ -50,10 +50,8 @@ impl Node {
 
     /// The text of a text scalar.
     pub fn as_text(&self) -> Option<&str> {
-        match &self.tree {
-            Tree::Scalar(Scalar::Text(text)) => Some(text),
-            _ => None,
-        }
+        let Tree::Scalar(Scalar::Text(text)) = &self.tree else { return None };
+        Some(text)
     }
 
     /// A number, boolean or text as the command line takes it.
@@ -70,18 +68,14 @@ impl Node {
 
     /// The items of a list.
     pub fn as_list(&self) -> Option<&[Node]> {
-        match &self.tree {
-            Tree::List(items) => Some(items),
-            _ => None,
-        }
+        let Tree::List(items) = &self.tree else { return None };
+        Some(items)
     }
 
     /// The entries of a mapping.
     pub fn as_mapping(&self) -> Option<&[(Spanned<String>, Node)]> {
-        match &self.tree {
-            Tree::Mapping(entries) => Some(entries),
-            _ => None,
-        }
+        let Tree::Mapping(entries) = &self.tree else { return None };
+        Some(entries)
     }
 
     /// The value of a key of a mapping.

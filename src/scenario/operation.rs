@@ -22,15 +22,6 @@ pub struct MixDefinition {
     pub name: Spanned<String>,
     /// `parameters`: values for runs of this mix.
     pub parameters: Vec<(Spanned<String>, Node)>,
-    /// The operations and their weights.
-    pub weights: Vec<Weight>,
-}
-
-/// The share of one operation in a mix.
-#[derive(Debug, Clone)]
-pub struct Weight {
-    /// The operation.
-    pub operation: Spanned<String>,
-    /// CEL: a number >= 0, relative to the other weights of the mix.
-    pub weight: Node,
+    /// The operations and their weights: CEL, a number >= 0, relative to the other weights of the mix.
+    pub weights: Vec<(Spanned<String>, Node)>,
 }

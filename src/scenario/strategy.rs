@@ -28,9 +28,9 @@ pub struct StrategyDefinition {
     /// `load`: steps that run once after the collections are filled. `None` is inherited by `like`.
     pub load: Option<Vec<StepDefinition>>,
     /// `operations`: the steps of each.
-    pub operations: Vec<Implementation>,
+    pub operations: Vec<(Spanned<String>, Vec<StepDefinition>)>,
     /// `state`: the steps that return the logical rows of an entity.
-    pub state: Vec<Implementation>,
+    pub state: Vec<(Spanned<String>, Vec<StepDefinition>)>,
 }
 
 impl StrategyDefinition {
@@ -64,13 +64,4 @@ pub struct CollectionDefinition {
     pub document: Option<Node>,
     /// `indexes`: a list of key documents or `{ key, unique, ... }`; templates are allowed.
     pub indexes: Option<Node>,
-}
-
-/// The steps of an operation, or of the `state` of an entity.
-#[derive(Debug, Clone)]
-pub struct Implementation {
-    /// The operation or entity.
-    pub name: Spanned<String>,
-    /// The steps in order.
-    pub steps: Vec<StepDefinition>,
 }

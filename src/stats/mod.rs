@@ -54,8 +54,9 @@ pub use budget::{CpuBudget, mix_shares, own_time, shares};
 pub use carry_over::{CarryOver, carry_over};
 pub use cause::{Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
 pub use claim::claim_results;
-pub use compare::{ArmComparison, ArmTimes, Comparison, Limits, MINIMUM_ROUNDS, Quantity, Ratio};
-pub use compare::{SIGNIFICANCE, UNSTABLE, compare};
+pub use compare::{
+    ArmComparison, ArmTimes, Comparison, Limits, MINIMUM_ROUNDS, Quantity, Ratio, SIGNIFICANCE, UNSTABLE, compare,
+};
 pub use cost::{Cost, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
 pub use flip::{AGREEMENT, MixEstimate, ShareFlip, network_flip};

@@ -7,8 +7,7 @@ use crate::results::verification::Problem;
 
 use super::difference;
 
-/// The rows of every entity, by the entity's name.
-pub type FinalState = Vec<(String, Vec<Value>)>;
+pub use crate::engine::FinalState;
 
 /// Returns a problem per entity whose rows differ; `what` says which rows.
 pub fn compare(what: &str, expected: &FinalState, actual: &FinalState) -> Vec<Problem> {

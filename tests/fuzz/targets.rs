@@ -17,9 +17,9 @@ pub fn scenario(bytes: &[u8]) {
 
 fn compiled(text: String) -> Option<Plan> {
     let source = Source::new("fuzz.yaml", text);
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics);
-    let plan = scenario.and_then(|scenario| compile(&scenario, &Choice::default(), &mut diagnostics).ok().flatten());
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&source, &diagnostics);
+    let plan = scenario.and_then(|scenario| compile(&scenario, &Choice::default(), &diagnostics).ok().flatten());
     assert!(plan.is_some() || diagnostics.has_errors(), "neither a plan nor an error");
     let said = diagnostics.render(&source, false);
     assert!(said.len() < 10_000_000, "{} bytes of diagnostics", said.len());

@@ -60,9 +60,9 @@ pub async fn bench(clients: u32) -> Bench {
 /// Compiles a scenario; diagnostics fail the test.
 pub fn plan(text: &str, choice: &Choice) -> Arc<Plan> {
     let source = Source::new("test.yaml", text);
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics);
-    let plan = scenario.and_then(|scenario| compile(&scenario, choice, &mut diagnostics).unwrap());
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&source, &diagnostics);
+    let plan = scenario.and_then(|scenario| compile(&scenario, choice, &diagnostics).unwrap());
     Arc::new(plan.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false))))
 }
 

@@ -21,8 +21,8 @@ fn broken_files() -> Vec<PathBuf> {
 fn diagnose(path: &Path) -> (Source, Diagnostics) {
     let mut source = Source::load(path.to_str().unwrap()).unwrap();
     source.path = path.file_name().unwrap().to_str().unwrap().to_owned();
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics);
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&source, &diagnostics);
     assert!(scenario.is_some() || diagnostics.has_errors(), "{}: neither a scenario nor an error", source.path);
     (source, diagnostics)
 }

@@ -25,9 +25,9 @@ fn broken_files() -> Vec<PathBuf> {
 fn diagnose(path: &Path) -> (Source, Diagnostics) {
     let name = path.file_name().unwrap().to_str().unwrap();
     let source = Source::new(name, fs::read_to_string(path).unwrap());
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics).unwrap_or_else(|| panic!("{name} is no scenario"));
-    let plan = compile(&scenario, &Choice::default(), &mut diagnostics).unwrap();
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&source, &diagnostics).unwrap_or_else(|| panic!("{name} is no scenario"));
+    let plan = compile(&scenario, &Choice::default(), &diagnostics).unwrap();
     assert!(plan.is_none() && diagnostics.has_errors(), "{name}: broken, but compiled");
     (source, diagnostics)
 }

@@ -2,16 +2,16 @@
 
 use docshape::record::OutcomeKind;
 use docshape::scenario::{
-    CatchKey, ClaimBound, ClaimSubject, CommandWord, Diagnostics, Implementation, Node, Scenario, Source,
-    StepDefinition, StepKind, StrategyDefinition, read,
+    CatchKey, ClaimBound, ClaimSubject, CommandWord, Diagnostics, Node, Scenario, Source, StepDefinition, StepKind,
+    StrategyDefinition, read,
 };
 use proptest::prelude::{ProptestConfig, Strategy as _, prop, prop_oneof, proptest};
 
 const VALID: &str = include_str!("../valid/comments.yaml");
 
 fn read_text(text: &str) -> (Option<Scenario>, Diagnostics) {
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&Source::new("test.yaml", text), &mut diagnostics);
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&Source::new("test.yaml", text), &diagnostics);
     (scenario, diagnostics)
 }
 
@@ -31,8 +31,7 @@ fn names<'n, T>(items: &'n [T], name: impl Fn(&'n T) -> &'n String) -> Vec<&'n s
 }
 
 fn steps<'s>(strategy: &'s StrategyDefinition, operation: &str) -> &'s [StepDefinition] {
-    let is_it = |implementation: &&Implementation| implementation.name.value == operation;
-    &strategy.operations.iter().find(is_it).unwrap().steps
+    &strategy.operations.iter().find(|(name, _)| name.value == operation).unwrap().1
 }
 
 #[test]
@@ -49,8 +48,8 @@ fn keeps_data_and_operations_in_order() {
     let [post, comment] = &scenario.entities[..] else { panic!("two entities") };
     assert_eq!((post.name.value.as_str(), written(&post.count)), ("post", "posts"));
     assert!(post.parent.is_none() && post.children_name.is_none());
-    assert_eq!(names(&post.fields, |field| &field.name.value), ["_id", "title", "url"]);
-    assert_eq!(post.fields[2].value.as_text(), Some("\"http://blog.example/\" + string(index)"));
+    assert_eq!(names(&post.fields, |(name, _)| &name.value), ["_id", "title", "url"]);
+    assert_eq!(post.fields[2].1.as_text(), Some("\"http://blog.example/\" + string(index)"));
     assert_eq!(comment.parent.as_ref().unwrap().value, "post");
     assert_eq!(comment.children_name.as_ref().unwrap().value, "comments");
 
@@ -65,8 +64,8 @@ fn keeps_data_and_operations_in_order() {
     assert!(scenario.operations[4].arguments.is_empty() && scenario.operations[4].returns.is_none());
 
     let [default, write_heavy] = &scenario.mixes[..] else { panic!("two mixes") };
-    assert_eq!(names(&default.weights, |weight| &weight.operation.value), ["add_comment", "read_post", "read_page"]);
-    assert_eq!(written(&default.weights[2].weight), "\"posts / 10\"");
+    assert_eq!(names(&default.weights, |(operation, _)| &operation.value), ["add_comment", "read_post", "read_page"]);
+    assert_eq!(written(&default.weights[2].1), "\"posts / 10\"");
     assert_eq!(write_heavy.weights.len(), 2);
     assert_eq!(write_heavy.parameters[0].0.value, "posts");
 }
@@ -82,7 +81,7 @@ fn keeps_collections_and_marks_of_strategies() {
     assert_eq!(written(posts.document.as_ref().unwrap()), "{ ...: <post>, comments: <post.comments> }");
     assert_eq!(posts.indexes.as_ref().unwrap().as_list().unwrap().len(), 2);
     assert!(log.each.is_none() && log.document.is_none() && log.indexes.is_none());
-    assert_eq!(embedded.state[0].name.value, "comment");
+    assert_eq!(embedded.state[0].0.value, "comment");
 
     assert_eq!(buckets.like.as_ref().unwrap().value, "embedded");
     assert!(buckets.is_unsafe && buckets.about.is_none() && buckets.load.is_none() && buckets.is_default.is_none());

@@ -64,9 +64,9 @@ fn plan(steps: &str) -> Plan {
         steps.lines().map(|line| format!("        {line}\n")).collect::<String>()
     );
     let source = Source::new("steps.yaml", text);
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics);
-    let plan = scenario.and_then(|scenario| compile(&scenario, &Choice::default(), &mut diagnostics).unwrap());
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&source, &diagnostics);
+    let plan = scenario.and_then(|scenario| compile(&scenario, &Choice::default(), &diagnostics).unwrap());
     plan.filter(|_| diagnostics.is_empty()).unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false)))
 }
 

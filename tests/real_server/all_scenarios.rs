@@ -25,7 +25,7 @@ fn catalogue() -> Vec<PathBuf> {
 async fn verified_file(bench: &Bench, path: &Path, calls: u64) -> Verification {
     let text = fs::read_to_string(path).unwrap();
     let source = Source::new("catalogue.yaml", text.as_str());
-    let scenario = read(&source, &mut Diagnostics::new()).unwrap();
+    let scenario = read(&source, &Diagnostics::new()).unwrap();
     let mut strategies: Vec<String> = scenario.strategies.iter().map(|s| s.name.value.clone()).collect();
     let baseline = scenario.strategies.iter().position(|s| s.is_default.as_ref().is_some_and(|flag| flag.value));
     let baseline = strategies.remove(baseline.unwrap());

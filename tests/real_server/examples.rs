@@ -27,9 +27,9 @@ fn examples() -> Vec<(String, String)> {
 /// Compiles an example; all diagnostics, including warnings, fail the test.
 fn try_plan(name: &str, text: &str, choice: &Choice) -> Result<Arc<Plan>, String> {
     let source = Source::new(format!("{name}.yaml"), text);
-    let mut diagnostics = Diagnostics::new();
-    let scenario = read(&source, &mut diagnostics);
-    let plan = scenario.and_then(|scenario| compile(&scenario, choice, &mut diagnostics).unwrap());
+    let diagnostics = Diagnostics::new();
+    let scenario = read(&source, &diagnostics);
+    let plan = scenario.and_then(|scenario| compile(&scenario, choice, &diagnostics).unwrap());
     plan.filter(|_| diagnostics.is_empty()).map(Arc::new).ok_or_else(|| diagnostics.render(&source, false))
 }
 
@@ -69,7 +69,7 @@ async fn every_example_is_verified() {
     let bench = bench(1).await;
     for (name, text) in examples() {
         let source = Source::new(name.as_str(), text.as_str());
-        let scenario = read(&source, &mut Diagnostics::new()).unwrap();
+        let scenario = read(&source, &Diagnostics::new()).unwrap();
         let strategies = scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
         let plan = plan(&name, &text, &Choice { seed: 1, strategies, ..Choice::default() });
         let settings = VerifySettings {

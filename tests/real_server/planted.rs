@@ -264,8 +264,8 @@ fn mistakes_are_plantable() {
     for mistake in MISTAKES {
         let text = planted(mistake);
         let source = Source::new("planted.yaml", text);
-        let mut diagnostics = Diagnostics::new();
-        let plan = read(&source, &mut diagnostics).map(|read| compile(&read, &Choice::default(), &mut diagnostics));
+        let diagnostics = Diagnostics::new();
+        let plan = read(&source, &diagnostics).map(|read| compile(&read, &Choice::default(), &diagnostics));
         let is_broken = plan.is_none() || diagnostics.has_errors();
         assert!(!is_broken || mistake.way == Way::Check, "{}: {}", mistake.name, diagnostics.render(&source, false));
     }
@@ -274,7 +274,7 @@ fn mistakes_are_plantable() {
 /// The strategies of a scenario that are not marked `unsafe`, the baseline first.
 fn safe_strategies(scenario: &str) -> String {
     let source = Source::new("catalogue.yaml", fs::read_to_string(path(scenario)).unwrap());
-    let mut safe = read(&source, &mut Diagnostics::new()).unwrap().strategies;
+    let mut safe = read(&source, &Diagnostics::new()).unwrap().strategies;
     let is_set = |flag: &Option<docshape::scenario::Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
     safe.retain(|strategy| !strategy.is_unsafe);
     safe.sort_by_key(|strategy| !is_set(&strategy.is_default));

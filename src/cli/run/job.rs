@@ -25,11 +25,10 @@ use crate::server::embedded::Checkpoints;
 use crate::server::namespace::Namespace;
 use crate::server::turns::EmbeddedServers;
 
-use super::StudyArguments;
 use super::invocation::Invocation;
 use super::placement::Placement;
-use super::record;
 use super::resume::{choice, continue_record, ready};
+use super::{StudyArguments, record};
 
 /// A point before it is measured: a scenario under some conditions.
 pub struct PointSetup {

@@ -51,7 +51,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<Exit, CliError> {
 fn verify_scenario(arguments: &VerifyArguments, name: &str) -> Result<Exit, CliError> {
     let source = catalogue::open(name)?;
     // A scenario with problems is not prepared, and they are printed then.
-    let scenario = scenario::read(&source, &mut Diagnostics::new());
+    let scenario = scenario::read(&source, &Diagnostics::new());
     let (strategies, mix) = scenario.map(|scenario| chosen(arguments, &scenario)).unwrap_or_default();
     let ready = |time| {
         let seed = arguments.seed.wrapping_add(time);

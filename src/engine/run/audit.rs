@@ -9,7 +9,7 @@ use crate::plan::{Audit, EvalError, Frame, OutcomeCounts, Plan, Program, Value, 
 use crate::results::AuditRecord;
 use crate::server::{Db, Target};
 
-use super::error::RunError;
+use super::error::Result;
 
 /// The outcomes of the calls since the data were loaded, by operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,17 +31,12 @@ impl CallCounts {
 ///
 /// # Errors
 /// When an audit fails.
-pub async fn audits<T: Target>(
-    db: &Db<'_, T>,
-    plan: &Plan,
-    arm: usize,
-    counts: &CallCounts,
-) -> Result<Vec<AuditRecord>, RunError> {
+pub async fn audits(db: &Db<'_, impl Target>, plan: &Plan, arm: usize, calls: &CallCounts) -> Result<Vec<AuditRecord>> {
     let mut records = Vec::new();
     for audit in &plan.arms[arm].audits {
         let rows = audit_rows(db, plan, arm, audit, &audit.program).await?;
         let mistake = |error| FatalError::in_strategy(&plan.arms[arm].name, format!("audit {}", audit.name), &error);
-        let expected = expected(plan, audit, counts).map_err(mistake)?;
+        let expected = expected(plan, audit, calls).map_err(mistake)?;
         let example = example_row(&rows).filter(|_| expected == [0, 0]);
         records.push(AuditRecord { audit: audit.name.to_string(), found: row_count(&rows), expected, example });
     }
@@ -58,7 +53,7 @@ pub async fn audit_rows<T: Target>(
     arm: usize,
     audit: &Audit,
     program: &Program,
-) -> Result<Value, RunError> {
+) -> Result<Value> {
     let mut frame = Frame::new(&plan.data, plan.data.seed, 0, program.slots);
     let rows = Interpreter::new(db.target, db.name).run(program, &mut frame).await;
     Ok(rows.map_err(|error| fatal(&plan.arms[arm].name, &format!("audit {}", audit.name), &error))?)

@@ -59,6 +59,9 @@ pub enum RunError {
     Interrupted,
 }
 
+/// What parts of a run return.
+pub(super) type Result<T, E = RunError> = std::result::Result<T, E>;
+
 impl RunError {
     /// The error to report when the server turns out to be lost.
     pub(super) fn with_lost_server(self) -> RunError {
@@ -88,7 +91,7 @@ impl StopFlag {
     ///
     /// # Errors
     /// [`RunError::Interrupted`] after the stop was requested.
-    pub fn check(&self) -> Result<(), RunError> {
+    pub fn check(&self) -> Result<()> {
         if self.is_set() { Err(RunError::Interrupted) } else { Ok(()) }
     }
 }

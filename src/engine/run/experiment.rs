@@ -21,7 +21,7 @@ use crate::server::turns::EndedServer;
 use crate::server::{Failure, Target};
 
 use super::cell::ArmRound;
-use super::error::RunError;
+use super::error::{Result, RunError};
 use super::event::{Event, Observer, RunPhase};
 use super::provision::arm_database;
 use super::servers::Servers;
@@ -57,7 +57,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     ///
     /// # Errors
     /// When a server has ended.
-    pub async fn turn(&self, arm: usize) -> Result<(), RunError> {
+    pub async fn turn(&self, arm: usize) -> Result<()> {
         let lost = |EndedServer { server, reason }| format!("strategy {}: {reason}", self.plan.arms[server].name);
         Ok(self.servers.turn(arm).await.map_err(|ended| FatalError::ServerLost(lost(ended)))?)
     }
@@ -92,7 +92,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     }
 
     /// Flushes the servers of some arms, each once, and returns whether it was possible.
-    pub(super) async fn flush(&self, arms: &[usize]) -> Result<bool, RunError> {
+    pub(super) async fn flush(&self, arms: &[usize]) -> Result<bool> {
         let (mut servers, mut is_flushed) = (BTreeSet::new(), true);
         for &arm in arms {
             if servers.insert(self.servers.position(arm)) {
@@ -105,7 +105,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
 
     /// Gives cells the meters of their servers, which are idle now. Every server has its own counters and its own cost of
     /// reading them.
-    pub(super) async fn attach_meters(&self, cells: &mut [ArmRound]) -> Result<(), RunError> {
+    pub(super) async fn attach_meters(&self, cells: &mut [ArmRound]) -> Result<()> {
         let mut meters = BTreeMap::new();
         for cell in cells {
             let meter = match meters.entry(self.servers.position(cell.arm)) {
@@ -127,11 +127,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
 
     /// Does some work on fresh databases, and drops them unless they are to be kept. An earlier error takes precedence over one from
     /// dropping. A lost server is not asked once per database, as each attempt would run into a timeout.
-    pub(super) async fn on_databases<R>(
-        &self,
-        keep: bool,
-        work: impl Future<Output = Result<R, RunError>>,
-    ) -> Result<R, RunError> {
+    pub(super) async fn on_databases<R>(&self, keep: bool, work: impl Future<Output = Result<R>>) -> Result<R> {
         let result = work.await;
         match result {
             Ok(_) if keep => return result,
@@ -150,7 +146,7 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
         result.and_then(|value| dropped.map(|()| value))
     }
 
-    async fn drop_database(&self, arm: usize, name: &str) -> Result<(), RunError> {
+    async fn drop_database(&self, arm: usize, name: &str) -> Result<()> {
         self.turn(arm).await?;
         Ok(self.namespace.drop(&SteadyTarget(self.target(arm)), name).await?)
     }

@@ -9,6 +9,9 @@ use crate::plan::{Arm, Value};
 use crate::results::CollectionSizes;
 use crate::server::{Db, Failure, ReplyKind, Target};
 
+/// Numbers of documents by their bytes.
+type SizeCounts = BTreeMap<u64, u64>;
+
 /// Reads the sizes of all collections of an arm; those of one `for` together.
 pub(super) async fn sizes<T: Target>(
     db: &Db<'_, T>,
@@ -37,11 +40,7 @@ pub(super) async fn sizes<T: Target>(
 }
 
 /// Counts the documents of each size in bytes.
-async fn count_documents<T: Target>(
-    db: &Db<'_, T>,
-    collection: &str,
-    sizes: &mut BTreeMap<u64, u64>,
-) -> Result<(), Failure> {
+async fn count_documents(db: &Db<'_, impl Target>, collection: &str, sizes: &mut SizeCounts) -> Result<(), Failure> {
     let group = rawdoc! { "$group": { "_id": { "$bsonSize": "$$ROOT" }, "n": { "$sum": 1_i64 } } };
     for row in rows(db, collection, group).await? {
         if let (Some(Value::Int(size)), Some(Value::Int(n))) = (row.plain_field("_id"), row.plain_field("n")) {
@@ -51,14 +50,14 @@ async fn count_documents<T: Target>(
     Ok(())
 }
 
-fn mean(sizes: &BTreeMap<u64, u64>) -> f64 {
+fn mean(sizes: &SizeCounts) -> f64 {
     let documents: u64 = sizes.values().sum();
     let bytes: u64 = sizes.iter().map(|(size, n)| size * n).sum();
     if documents == 0 { 0.0 } else { bytes as f64 / documents as f64 }
 }
 
 /// The smallest size that this share of the documents does not exceed.
-fn quantile(sizes: &BTreeMap<u64, u64>, share: f64) -> u64 {
+fn quantile(sizes: &SizeCounts, share: f64) -> u64 {
     let documents: u64 = sizes.values().sum();
     let rank = (documents as f64 * share).ceil() as u64;
     let mut seen = 0;

@@ -13,7 +13,7 @@ use crate::server::{Db, Target};
 
 use super::audit::audits;
 use super::cell::ArmRound;
-use super::error::RunError;
+use super::error::Result;
 use super::event::RunPhase;
 use super::experiment::Experiment;
 use super::own_cost::OwnSlice;
@@ -87,12 +87,12 @@ impl<'e, T: Target, G: Target + 'static> Experiment<'e, T, G> {
     /// Lets the documents of all strategies grow, as far as `work` goes.
     ///
     /// # Errors
-    /// As [`RunError`] says. The databases are dropped in any case.
+    /// As [`RunError`](super::error::RunError) says. The databases are dropped in any case.
     pub async fn lives<'l, R>(
         &'l self,
         life: &'l Life,
-        work: impl AsyncFnOnce(Lives<'l, 'e, T, G>) -> Result<R, RunError>,
-    ) -> Result<R, RunError> {
+        work: impl AsyncFnOnce(Lives<'l, 'e, T, G>) -> Result<R>,
+    ) -> Result<R> {
         let arms = self.plan.arms.len();
         self.on_databases(false, async {
             let mut cells = Vec::new();
@@ -114,8 +114,8 @@ impl<T: Target, G: Target + 'static> Lives<'_, '_, T, G> {
     /// Lets all strategies grow up to the next stage, and measures them there.
     ///
     /// # Errors
-    /// As [`RunError`] says.
-    pub async fn grow(&mut self) -> Result<StageRecord, RunError> {
+    /// As [`RunError`](super::error::RunError) says.
+    pub async fn grow(&mut self) -> Result<StageRecord> {
         let (experiment, life) = (self.experiment, self.life);
         let (seed, arms) = (self.calls.seed, self.cells.len());
         let before = self.stage.checked_sub(1).map_or(0, at_stage).min(life.until.most_calls());
@@ -137,8 +137,8 @@ impl<T: Target, G: Target + 'static> Lives<'_, '_, T, G> {
     /// Audits all strategies.
     ///
     /// # Errors
-    /// As [`RunError`] says.
-    pub async fn audit(&mut self) -> Result<(), RunError> {
+    /// As [`RunError`](super::error::RunError) says.
+    pub async fn audit(&mut self) -> Result<()> {
         let experiment = self.experiment;
         for (cell, end) in self.cells.iter().zip(&mut self.ends) {
             experiment.turn(cell.arm).await?;
@@ -157,7 +157,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         stage: &Stage,
         cell: &mut ArmRound,
         end: &mut GrowthEnd,
-    ) -> Result<CellRecord, RunError> {
+    ) -> Result<CellRecord> {
         for calls in stage.growing.chunks(PIECE) {
             cell.begin(self.recorders(cell.arm, LoadModel::Closed));
             self.run_slice(cell, self.listed(&Arc::from(calls), self.settings.clients)).await?;

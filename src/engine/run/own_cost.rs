@@ -12,7 +12,7 @@ use crate::record::Part;
 use crate::server::Target;
 
 use super::cell::ArmRound;
-use super::error::RunError;
+use super::error::Result;
 use super::event::RunPhase;
 use super::experiment::Experiment;
 use super::round::Round;
@@ -50,11 +50,7 @@ impl OwnSlice {
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Measures the calls of every operation, of which slices alternate over the arms. Returns their order.
-    pub(super) async fn run_own_calls(
-        &self,
-        round: &Round,
-        cells: &mut [ArmRound],
-    ) -> Result<Vec<Vec<usize>>, RunError> {
+    pub(super) async fn run_own_calls(&self, round: &Round, cells: &mut [ArmRound]) -> Result<Vec<Vec<usize>>> {
         let Some(own) = round.plan.own else { return Ok(Vec::new()) };
         let mut orders = Vec::new();
         let slices: Vec<OwnSlice> = (0..PIECES).flat_map(|piece| self.regrouped(round, own, piece)).collect();
@@ -92,7 +88,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         called.map(|(operation, indexes)| OwnSlice::new(operation, indexes, measured)).collect()
     }
 
-    pub(super) async fn run_own_slice(&self, cell: &mut ArmRound, slice: &OwnSlice) -> Result<(), RunError> {
+    pub(super) async fn run_own_slice(&self, cell: &mut ArmRound, slice: &OwnSlice) -> Result<()> {
         cell.meter.borrow_mut().invalidate();
         let (logged, operation) = (Some(Part::Own), Some(slice.operation));
         let spec = SliceSpec { logged, operation, ..self.listed(&slice.measured, 1) };
@@ -100,12 +96,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Makes calls that are not measured; audits count them.
-    pub(super) async fn run_unmeasured(
-        &self,
-        cell: &mut ArmRound,
-        calls: &Arc<[u64]>,
-        clients: usize,
-    ) -> Result<(), RunError> {
+    pub(super) async fn run_unmeasured(&self, cell: &mut ArmRound, calls: &Arc<[u64]>, clients: usize) -> Result<()> {
         if calls.is_empty() {
             return Ok(());
         }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use crate::engine::load::slice::{FatalError, SliceEnd};
 use crate::plan::call_id;
-use crate::record::{OPLOG_BYTES, Part, Recorder};
+use crate::record::{OPLOG_BYTES, Part};
 use crate::server::{Db, Target};
 
 use super::cell::ArmRound;
-use super::error::RunError;
+use super::error::{Result, RunError};
 use super::event::RunPhase;
 use super::experiment::Experiment;
 use super::inspect;
@@ -43,7 +43,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     ///
     /// # Errors
     /// As [`RunError`] says. The pilot's databases are dropped in any case.
-    pub async fn pilot(&self, seconds: f64) -> Result<Pilot, RunError> {
+    pub async fn pilot(&self, seconds: f64) -> Result<Pilot> {
         self.on_databases(false, async {
             let mut pilot = Pilot { rates: Vec::new(), bytes: 0, dirty: Vec::new(), tail: 0.0 };
             for (arm, strategy) in self.plan.arms.iter().enumerate() {
@@ -79,7 +79,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// The bytes of an arm's data and indexes. A shared server is flushed before: the files of indexes lag behind.
-    async fn footprint(&self, cell: &ArmRound) -> Result<u64, RunError> {
+    async fn footprint(&self, cell: &ArmRound) -> Result<u64> {
         if self.servers.are_shared() {
             self.flush(&[cell.arm]).await?;
         }
@@ -88,7 +88,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Ends the run when the server fails every call of an operation: there is nothing to compare.
-    pub(super) fn check_success(&self, cell: &ArmRound) -> Result<(), RunError> {
+    pub(super) fn check_success(&self, cell: &ArmRound) -> Result<()> {
         for (position, operation) in self.plan.operations.iter().enumerate() {
             let recorders = cell.recorders.iter();
             let measures: Vec<_> = recorders.map(|(recorder, _)| &recorder.operations()[position]).collect();
@@ -107,14 +107,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
 /// The 99.9th percentile of all calls so far, in seconds; the open intervals are left out.
 fn tail(cell: &ArmRound) -> f64 {
-    let recorders = cell.recorders.iter().map(|(recorder, _)| recorder.clone());
-    let all = recorders.reduce(|mut all, recorder| {
-        all.merge(recorder);
-        all
-    });
-    let operations = all.map(Recorder::finish).unwrap_or_default();
-    let times = operations.iter().flat_map(|operation| &operation.outcomes).map(|(_, times)| times);
-    let total = times.cloned().reduce(|mut total, times| {
+    let operations = cell.recorders.iter().flat_map(|(recorder, _)| recorder.clone().finish());
+    let times = operations.flat_map(|operation| operation.outcomes).map(|(_, times)| times);
+    let total = times.reduce(|mut total, times| {
         total.merge(&times);
         total
     });

@@ -14,7 +14,7 @@ use crate::server::steady::SteadyTarget;
 
 use super::audit::CallCounts;
 use super::cell::ArmRound;
-use super::error::RunError;
+use super::error::{Result, RunError};
 use super::event::RunPhase;
 use super::experiment::Experiment;
 use super::loader::Loader;
@@ -26,12 +26,7 @@ pub fn arm_database(names: &DatabaseNames, arm: &Arm) -> String {
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Creates an arm's database and loads its data, for a round or before the first.
-    pub(super) async fn provision(
-        &self,
-        round: Option<u64>,
-        phase: RunPhase,
-        arm: usize,
-    ) -> Result<ArmRound, RunError> {
+    pub(super) async fn provision(&self, round: Option<u64>, phase: RunPhase, arm: usize) -> Result<ArmRound> {
         self.stop.check()?;
         self.phase(round, arm, phase);
         let database: Arc<str> = arm_database(&self.namespace.names, &self.plan.arms[arm]).into();
@@ -63,7 +58,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Creates an arm's database and loads its data. Returns the number of documents, and the seconds that loading them took.
-    async fn load(&self, arm: usize, database: &str) -> Result<(u64, f64), RunError> {
+    async fn load(&self, arm: usize, database: &str) -> Result<(u64, f64)> {
         self.namespace.create(self.target(arm), database).await?;
         let started = Instant::now();
         let loader = Loader {

@@ -10,7 +10,7 @@ use crate::results::QueryPlanRecord;
 use crate::server::{FailureKind, Target};
 
 use super::cell::ArmRound;
-use super::error::RunError;
+use super::error::Result;
 use super::event::RunPhase;
 use super::experiment::Experiment;
 
@@ -31,8 +31,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// command of theirs.
     ///
     /// # Errors
-    /// As [`RunError`] says. The databases are dropped in any case.
-    pub async fn query_plans(&self) -> Result<QueryPlans, RunError> {
+    /// As [`RunError`](super::error::RunError) says. The databases are dropped in any case.
+    pub async fn query_plans(&self) -> Result<QueryPlans> {
         let mut plans = QueryPlans::default();
         for (arm, _) in self.plan.arms.iter().enumerate().filter(|(_, arm)| !arm.is_repeat) {
             self.on_databases(false, async {
@@ -47,7 +47,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         Ok(plans)
     }
 
-    async fn explain(&self, cell: &ArmRound, operation: usize, plans: &mut QueryPlans) -> Result<(), RunError> {
+    async fn explain(&self, cell: &ArmRound, operation: usize, plans: &mut QueryPlans) -> Result<()> {
         let target = ExplainTarget::new(self.target(cell.arm));
         for number in 0..CALLS {
             self.stop.check()?;
@@ -64,13 +64,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Makes one call of one operation. Failures of the server are left to the measured calls.
-    async fn explained_call(
-        &self,
-        target: &impl Target,
-        cell: &ArmRound,
-        operation: usize,
-        number: u64,
-    ) -> Result<(), RunError> {
+    async fn explained_call(&self, target: &impl Target, cell: &ArmRound, operation: usize, number: u64) -> Result<()> {
         let (plan, arm) = (&self.plan, &self.plan.arms[cell.arm]);
         let program = &arm.operations[operation];
         let index = call_id::sample(operation, number);

@@ -14,7 +14,7 @@ use crate::server::{Db, Target};
 
 use super::audit::audits;
 use super::cell::ArmRound;
-use super::error::RunError;
+use super::error::{Result, RunError};
 use super::event::{Event, RunPhase};
 use super::experiment::Experiment;
 use super::inspect;
@@ -49,7 +49,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     ///
     /// # Errors
     /// As [`RunError`] says. The round's databases are dropped in any case, unless they are to be kept.
-    pub async fn round(&self, index: u64, plan: RoundPlan) -> Result<MeasuredRound, RunError> {
+    pub async fn round(&self, index: u64, plan: RoundPlan) -> Result<MeasuredRound> {
         let this = Experiment { plan: self.plan_of_round(index)?, ..self.share() };
         let seed = this.plan.round_seed(index);
         let mut round = Round { index, seed, plan, order: BTreeMap::new(), warnings: Vec::new() };
@@ -81,7 +81,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// The scenario with the data of a round.
-    fn plan_of_round(&self, index: u64) -> Result<Arc<Plan>, RunError> {
+    fn plan_of_round(&self, index: u64) -> Result<Arc<Plan>> {
         if self.settings.same_data {
             return Ok(Arc::clone(&self.plan));
         }
@@ -90,7 +90,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Runs some arms of a round, which take turns in every phase, and returns them with the records of their parts.
-    async fn run_interleaved(&self, round: &mut Round, arms: &[usize]) -> Result<Vec<ArmRound>, RunError> {
+    async fn run_interleaved(&self, round: &mut Round, arms: &[usize]) -> Result<Vec<ArmRound>> {
         let mut cells = Vec::new();
         for &arm in arms {
             cells.push(self.provision(Some(round.index), RunPhase::Load, arm).await?);
@@ -119,7 +119,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Measures one part.
-    async fn run_part(&self, part: Part, round: &mut Round, cells: &mut [ArmRound]) -> Result<(), RunError> {
+    async fn run_part(&self, part: Part, round: &mut Round, cells: &mut [ArmRound]) -> Result<()> {
         let arms: Vec<usize> = cells.iter().map(|cell| cell.arm).collect();
         // What earlier calls left to write is not a cost of this part.
         self.flush(&arms).await?;
@@ -143,7 +143,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Reads what an arm's calls have left, into the record of the last part.
-    async fn inspect(&self, cell: &mut ArmRound, last: Option<Part>, round: &mut Round) -> Result<(), RunError> {
+    async fn inspect(&self, cell: &mut ArmRound, last: Option<Part>, round: &mut Round) -> Result<()> {
         let arm = cell.arm;
         self.phase(Some(round.index), arm, RunPhase::Inspect);
         let checkpointed = self.flush(&[arm]).await?;
@@ -167,11 +167,11 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Warms an arm up in pieces, so that the report can show whether it was warm at the end.
-    pub(super) async fn warm_up(&self, cell: &mut ArmRound, calls: u64, load: LoadModel) -> Result<(), RunError> {
+    pub(super) async fn warm_up(&self, cell: &mut ArmRound, calls: u64, load: LoadModel) -> Result<()> {
         cell.begin(self.recorders(cell.arm, load));
         for piece in 0..WARM_UP_PIECES {
             let end = SliceEnd::AtCall(end_of_part(calls, piece, WARM_UP_PIECES));
-            let open = self.open_load(cell, load, WARM_UP_ARRIVALS, SliceEnd::AtCall(calls));
+            let open = self.open_load(cell, load, WARM_UP_ARRIVALS, calls);
             let slice = self.run_slice(cell, SliceSpec { open, ..self.unlogged(end) }).await?;
             cell.prepared.warm_up.push(slice);
             self.stop.check()?;
@@ -190,7 +190,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         window: Window,
         round: &mut Round,
         cells: &mut [ArmRound],
-    ) -> Result<Vec<Vec<usize>>, RunError> {
+    ) -> Result<Vec<Vec<usize>>> {
         let load = self.load_of(part);
         let blocks = self.blocks(window);
         let most = blocks.unwrap_or(u64::MAX).min(self.settings.slices);
@@ -206,7 +206,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                     continue;
                 }
                 order.push(cell.arm);
-                let open = self.open_load(cell, load, ARRIVALS, window.end(slices - 1, slices));
+                let open = self.open_load(cell, load, ARRIVALS, window.first + window.calls);
                 self.phase(cell.round, cell.arm, RunPhase::Measure(part));
                 let unlogged = self.unlogged(window.end(slice, slices));
                 let spec = SliceSpec { clients: self.clients_of(part), open, logged: Some(part), ..unlogged };
@@ -245,7 +245,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Runs a slice of measured calls.
-    pub(super) async fn measure_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<(), RunError> {
+    pub(super) async fn measure_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<()> {
         self.turn(cell.arm).await?;
         self.note_changes(cell, None);
         let mut meter = cell.meter.take();
@@ -273,7 +273,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Flushes an arm's server, and charges the present part for it; the cost is unknown without the right to flush.
-    async fn flush_and_charge(&self, cell: &mut ArmRound) -> Result<(), RunError> {
+    async fn flush_and_charge(&self, cell: &mut ArmRound) -> Result<()> {
         self.turn(cell.arm).await?;
         let cost = flush_cost(&SteadyTarget(self.target(cell.arm))).await.map_err(self.inspect_error(cell.arm))?;
         let before = cell.record.deferred.unwrap_or(DeferredCost { seconds: 0.0, bytes: Some(0.0) });
@@ -284,7 +284,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         Ok(())
     }
 
-    pub(super) async fn sizes(&self, cell: &ArmRound, checkpointed: bool) -> Result<Vec<CollectionSizes>, RunError> {
+    pub(super) async fn sizes(&self, cell: &ArmRound, checkpointed: bool) -> Result<Vec<CollectionSizes>> {
         self.turn(cell.arm).await?;
         let db = Db { target: &SteadyTarget(self.target(cell.arm)), name: &cell.database };
         let sizes = inspect::sizes(&db, &self.plan.arms[cell.arm], checkpointed).await;

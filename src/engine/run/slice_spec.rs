@@ -17,7 +17,7 @@ use crate::results::{LoadModel, SliceRecord};
 use crate::server::Target;
 
 use super::cell::ArmRound;
-use super::error::RunError;
+use super::error::Result;
 use super::event::Event;
 use super::experiment::Experiment;
 use super::machine::CpuTicks;
@@ -76,16 +76,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// The calls of a window of open load, up to its end, as far as they are not yet released; `None` with closed load.
-    pub(super) fn open_load(
-        &self,
-        cell: &mut ArmRound,
-        load: LoadModel,
-        label: Label,
-        last: SliceEnd,
-    ) -> Option<Pacing> {
-        let (LoadModel::Open { rate, arrivals }, SliceEnd::AtCall(end)) = (load, last) else {
-            return None;
-        };
+    pub(super) fn open_load(&self, cell: &mut ArmRound, load: LoadModel, label: Label, end: u64) -> Option<Pacing> {
+        let LoadModel::Open { rate, arrivals } = load else { return None };
         cell.pacing.take().or_else(|| {
             let times = ArrivalTimes::new(rate, arrivals, self.seed_of(cell), label);
             let calls = cell.next.load(Ordering::Relaxed)..end;
@@ -94,7 +86,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     }
 
     /// Runs one slice of a cell on all load threads.
-    pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord, RunError> {
+    pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord> {
         let SliceSpec { every, clients, end, listed, open, logged, .. } = spec;
         self.turn(cell.arm).await?;
         let (load_threads, timeout) = (self.servers.load_threads(cell.arm), self.settings.timeout());

@@ -5,15 +5,14 @@ use crate::engine::step::interpreter::Interpreter;
 use crate::plan::{EvalError, Frame, Plan, Value, written};
 use crate::server::{Db, Target};
 
+/// The rows of every entity, by its name.
+pub type FinalState = Vec<(String, Vec<Value>)>;
+
 /// Returns the rows of every entity in a canonical order, so that equal states are equal values.
 ///
 /// # Errors
 /// When the server fails, or a step has no value.
-pub async fn read_state<T: Target>(
-    db: &Db<'_, T>,
-    plan: &Plan,
-    arm: usize,
-) -> Result<Vec<(String, Vec<Value>)>, StepError> {
+pub async fn read_state(db: &Db<'_, impl Target>, plan: &Plan, arm: usize) -> Result<FinalState, StepError> {
     let mut state = Vec::new();
     for (entity, program) in plan.arms[arm].state.iter().enumerate() {
         let mut frame = Frame::new(&plan.data, plan.data.seed, 0, program.slots);

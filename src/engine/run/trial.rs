@@ -9,7 +9,7 @@ use crate::record::{LatencyHistogram, Part};
 use crate::results::{OpenRecord, OperationRecord};
 use crate::server::Target;
 
-use super::error::RunError;
+use super::error::Result;
 use super::event::{Event, Observer, RunPhase};
 use super::experiment::Experiment;
 use super::slice_spec::{ARRIVALS, SliceSpec};
@@ -55,15 +55,15 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// Tries the rate of the settings on a fresh database; `None` when the settings are those of closed load.
     ///
     /// # Errors
-    /// As [`RunError`] says. The database is dropped in any case.
-    pub async fn trial(&self, trial: Trial) -> Result<Option<RateRecord>, RunError> {
+    /// As [`RunError`](super::error::RunError) says. The database is dropped in any case.
+    pub async fn trial(&self, trial: Trial) -> Result<Option<RateRecord>> {
         let batches = Batches { observer: self.observer, batch: trial.batch, times: RefCell::default() };
         let batched = Experiment { observer: &batches, ..self.share() };
         let tried = batched.on_databases(false, batched.run_trial(trial)).await?;
         Ok(tried.map(|tried| RateRecord { batches: batches.finish(), ..tried }))
     }
 
-    async fn run_trial(&self, trial: Trial) -> Result<Option<RateRecord>, RunError> {
+    async fn run_trial(&self, trial: Trial) -> Result<Option<RateRecord>> {
         let Trial { arm, round, number, calls, warmup, batch } = trial;
         let load = self.settings.load;
         let mut cell = self.provision(Some(number), RunPhase::Load, arm).await?;
@@ -73,9 +73,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.flush(&[arm]).await?;
         self.phase(Some(round), arm, RunPhase::Measure(Part::Rate));
         cell.begin(self.recorders(arm, load));
-        let end = SliceEnd::AtCall(warmup + calls);
+        let end = warmup + calls;
         let open = self.open_load(&mut cell, load, ARRIVALS, end);
-        let spec = SliceSpec { every: batch, open, logged: Some(Part::Rate), ..self.unlogged(end) };
+        let spec = SliceSpec { every: batch, open, logged: Some(Part::Rate), ..self.unlogged(SliceEnd::AtCall(end)) };
         self.run_slice(&mut cell, spec).await?;
         self.stop.check()?;
         self.close_intervals(&mut cell, Part::Rate);

@@ -47,6 +47,9 @@ pub(super) enum Flow {
     Return(Value),
 }
 
+/// How steps ended.
+pub(super) type Stepped = Result<Flow, StepError>;
+
 impl<'t, T: Target> Interpreter<'t, T> {
     /// Creates an interpreter for one call.
     pub fn new(target: &'t T, database: &'t str) -> Interpreter<'t, T> {
@@ -87,7 +90,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         StepError::Invalid { label, error: EvalError::new(format!("{message}; before it, {reason}")) }
     }
 
-    pub(super) async fn steps(&mut self, steps: &[Step], frame: &mut Frame) -> Result<Flow, StepError> {
+    pub(super) async fn steps(&mut self, steps: &[Step], frame: &mut Frame) -> Stepped {
         for step in steps {
             // Steps with steps in them recurse, which an async function can only do through a box.
             let flow = match step {
@@ -137,13 +140,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         Ok(Flow::Next)
     }
 
-    async fn for_each(
-        &mut self,
-        slot: usize,
-        list: &Expression,
-        body: &[Step],
-        frame: &mut Frame,
-    ) -> Result<Flow, StepError> {
+    async fn for_each(&mut self, slot: usize, list: &Expression, body: &[Step], frame: &mut Frame) -> Stepped {
         let list = evaluate(list, "forEach", frame)?;
         for item in list.elements().map_err(|error| StepError::invalid("forEach", error))? {
             frame.set(slot, item);
@@ -155,7 +152,7 @@ impl<'t, T: Target> Interpreter<'t, T> {
         Ok(Flow::Next)
     }
 
-    async fn while_true(&mut self, step: &While, frame: &mut Frame) -> Result<Flow, StepError> {
+    async fn while_true(&mut self, step: &While, frame: &mut Frame) -> Stepped {
         let mut iterations = 0;
         let place = self.place;
         while is_true(&step.condition, &step.label, frame)? {

@@ -7,7 +7,7 @@ use crate::plan::{Caught, Frame, Retry, Step};
 use crate::server::{Failure, FailureKind, Target};
 
 use super::error::{Limit, StepError};
-use super::interpreter::{Flow, Interpreter};
+use super::interpreter::{Flow, Interpreter, Stepped};
 use super::trace::RetryCause;
 
 /// Labels the times before retries.
@@ -15,7 +15,7 @@ const DELAY: Label = Label::new("retry delay");
 
 impl<T: Target> Interpreter<'_, T> {
     /// Runs the steps until an attempt succeeds. Every attempt starts with the variables of the first one.
-    pub(super) async fn retry(&mut self, step: &Retry, frame: &mut Frame) -> Result<Flow, StepError> {
+    pub(super) async fn retry(&mut self, step: &Retry, frame: &mut Frame) -> Stepped {
         let before = frame.slots.clone();
         for attempt in 1..=step.attempts {
             let cause = match self.steps(&step.body, frame).await {
@@ -37,12 +37,7 @@ impl<T: Target> Interpreter<'_, T> {
     }
 
     /// Runs the steps, and those of the matching `catch` when the server fails one of them.
-    pub(super) async fn catch(
-        &mut self,
-        body: &[Step],
-        catches: &[(Caught, Vec<Step>)],
-        frame: &mut Frame,
-    ) -> Result<Flow, StepError> {
+    pub(super) async fn catch(&mut self, body: &[Step], catches: &[(Caught, Vec<Step>)], frame: &mut Frame) -> Stepped {
         match self.steps(body, frame).await {
             Err(StepError::Failed { label, failure }) => match catching(catches, &failure) {
                 Some(steps) => self.steps(steps, frame).await,

@@ -7,7 +7,7 @@ use crate::plan::{Frame, Step};
 use crate::server::{Failure, Target, Transaction};
 
 use super::error::StepError;
-use super::interpreter::{Flow, Interpreter};
+use super::interpreter::{Flow, Interpreter, Stepped};
 use super::retry::back_off;
 use super::trace::RetryCause;
 
@@ -33,13 +33,7 @@ pub(super) struct OpenTransaction {
 
 impl<T: Target> Interpreter<'_, T> {
     /// Runs the steps in a transaction until it commits. Every attempt starts with the variables of the first one.
-    pub(super) async fn transaction(
-        &mut self,
-        attempts: u32,
-        w: &str,
-        body: &[Step],
-        frame: &mut Frame,
-    ) -> Result<Flow, StepError> {
+    pub(super) async fn transaction(&mut self, attempts: u32, w: &str, body: &[Step], frame: &mut Frame) -> Stepped {
         let before = frame.slots.clone();
         let mut left = attempts;
         let mut retries = 0;
@@ -57,7 +51,7 @@ impl<T: Target> Interpreter<'_, T> {
     }
 
     /// Makes one attempt. Each repeated commit takes one of the attempts that are left.
-    async fn attempt(&mut self, w: &str, body: &[Step], left: &mut u32, frame: &mut Frame) -> Result<Flow, StepError> {
+    async fn attempt(&mut self, w: &str, body: &[Step], left: &mut u32, frame: &mut Frame) -> Stepped {
         let transaction = self.target.begin(w).await.map_err(|failure| failed("transaction", failure))?;
         self.open = Some(OpenTransaction { transaction, is_sent: false, changes: false });
         let flow = self.steps(body, frame).await;

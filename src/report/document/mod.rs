@@ -14,4 +14,4 @@ pub(crate) use format::{
     visible, wrap,
 };
 pub use section::{Finding, Headline, Listing, Paragraph, Section};
-pub use table::{Block, Column, Forms, Grid, Kind, Line, Measure, Row, Table};
+pub use table::{Block, Column, Forms, Grid, Kind, Line, Measure, Row, Table, column};

@@ -4,8 +4,8 @@
 //!
 //! ```ignore
 //! let metrics = [
-//!     Measure::number("mean_ns", "mean", "The mean time.", time, |row: &Change| row.mean),
-//!     Measure::cell("ratio", "ratio", "B divided by A.", |row| Cell::number(row.ratio, three).tone(Tone::Good)),
+//!     column("mean_ns", "mean", "The mean time.").number(time, |row: &Change| row.mean),
+//!     column("ratio", "ratio", "B divided by A.").cell(|row| Cell::number(row.ratio, three).tone(Tone::Good)),
 //! ];
 //! let rows = changes.iter().map(|change| (Row::new(change.name.as_str()).group(operation), change));
 //! let table = Table::new("times", "Time per call", Column::strategy(), &metrics, rows)

@@ -93,20 +93,54 @@ pub struct Column {
     pub forms: Forms,
 }
 
-impl Column {
-    /// A column of texts.
-    pub fn text(key: &'static str, heading: impl Into<String>, about: &'static str) -> Column {
-        Column { key, heading: heading.into(), about, ..Column::default() }
-    }
+/// A column of texts: its name in JSON, its heading, and what its values are.
+pub fn column(key: &'static str, heading: impl Into<String>, about: &'static str) -> Column {
+    Column { key, heading: heading.into(), about, ..Column::default() }
+}
 
+impl Column {
     /// The column of strategies.
     pub fn strategy() -> Column {
-        Column::text("strategy", "strategy", "The strategy.")
+        column("strategy", "strategy", "The strategy.")
     }
 
     /// The column of operations and the mix.
     pub fn operation() -> Column {
-        Column::text("operation", "operation", "The operation, or `mix`.")
+        column("operation", "operation", "The operation, or `mix`.")
+    }
+
+    /// Numbers in a unit; a dash where there is none.
+    pub fn number<'m, T: 'm, N: Into<Option<f64>> + 'm>(
+        self,
+        unit: fn(f64) -> String,
+        number: fn(&T) -> N,
+    ) -> Measure<'m, T> {
+        self.measure(Kind::Number, move |item| Cell::number(number(item).into(), unit))
+    }
+
+    /// Counts.
+    pub fn count<'m, T: 'm>(self, count: fn(&T) -> u64) -> Measure<'m, T> {
+        self.measure(Kind::Number, move |item| Cell::count(count(item)))
+    }
+
+    /// Times in whole nanoseconds; a dash where there is none.
+    pub fn time<'m, T: 'm, N: Into<Option<u64>> + 'm>(self, time: fn(&T) -> N) -> Measure<'m, T> {
+        self.measure(Kind::Number, move |item| Cell::time(time(item).into()))
+    }
+
+    /// Texts.
+    pub fn text<'m, T: 'm, C: Into<Cell> + 'm>(self, text: fn(&T) -> C) -> Measure<'m, T> {
+        self.measure(Kind::Text, move |item| text(item).into())
+    }
+
+    /// Numbers with a look of their own.
+    pub fn cell<'m, T: 'm>(self, cell: fn(&T) -> Cell) -> Measure<'m, T> {
+        self.measure(Kind::Number, cell)
+    }
+
+    /// Values of a kind with a look of their own.
+    pub fn measure<'m, T>(self, kind: Kind, cell: impl Fn(&T) -> Cell + 'm) -> Measure<'m, T> {
+        Measure { column: Column { kind, ..self }, cell: Box::new(cell) }
     }
 }
 
@@ -117,74 +151,21 @@ pub struct Measure<'m, T> {
     cell: Box<dyn Fn(&T) -> Cell + 'm>,
 }
 
-/// Every measure takes its name in JSON, its heading, and what its values are; every form shows it unless it is
-/// [`only`](Self::only) for some.
+/// Every form shows a measure unless it is [`only`](Self::only) for some.
 impl<'m, T: 'm> Measure<'m, T> {
-    /// Numbers in a unit; a dash where there is none.
-    pub fn number<N: Into<Option<f64>> + 'm>(
-        key: &'static str,
-        heading: impl Into<String>,
-        about: &'static str,
-        unit: fn(f64) -> String,
-        number: fn(&T) -> N,
-    ) -> Self {
-        Measure::new(Kind::Number, key, heading, about, move |item| Cell::number(number(item).into(), unit))
-    }
-
-    /// Counts.
-    pub fn count(key: &'static str, heading: impl Into<String>, about: &'static str, count: fn(&T) -> u64) -> Self {
-        Measure::new(Kind::Number, key, heading, about, move |item| Cell::count(count(item)))
-    }
-
-    /// Times in whole nanoseconds; a dash where there is none.
-    pub fn time<N: Into<Option<u64>> + 'm>(
-        key: &'static str,
-        heading: impl Into<String>,
-        about: &'static str,
-        time: fn(&T) -> N,
-    ) -> Self {
-        Measure::new(Kind::Number, key, heading, about, move |item| Cell::time(time(item).into()))
-    }
-
-    /// Texts.
-    pub fn text<C: Into<Cell> + 'm>(
-        key: &'static str,
-        heading: impl Into<String>,
-        about: &'static str,
-        text: fn(&T) -> C,
-    ) -> Self {
-        Measure::new(Kind::Text, key, heading, about, move |item| text(item).into())
-    }
-
-    /// Numbers with a look of their own.
-    pub fn cell(key: &'static str, heading: impl Into<String>, about: &'static str, cell: fn(&T) -> Cell) -> Self {
-        Measure::new(Kind::Number, key, heading, about, cell)
-    }
-
     /// Numbers for JSON alone.
     pub fn data<V: Into<Value> + 'm>(key: &'static str, about: &'static str, value: fn(&T) -> V) -> Self {
-        Measure::new(Kind::Number, key, "", about, move |item| Cell::value(value(item))).only(Forms::JSON)
+        column(key, "", about).measure(Kind::Number, move |item| Cell::value(value(item))).only(Forms::JSON)
     }
 
     /// Texts for JSON alone.
     pub fn word<C: Into<Cell> + 'm>(key: &'static str, about: &'static str, text: fn(&T) -> C) -> Self {
-        Measure::text(key, "", about, text).only(Forms::JSON)
+        column(key, "", about).text(text).only(Forms::JSON)
     }
 
     /// `true` or `false`, for JSON alone.
     pub fn flag(key: &'static str, about: &'static str, flag: fn(&T) -> bool) -> Self {
         Measure::data(key, about, flag).of(Kind::Flag)
-    }
-
-    /// Values of a kind with a look of their own.
-    pub fn new(
-        kind: Kind,
-        key: &'static str,
-        heading: impl Into<String>,
-        about: &'static str,
-        cell: impl Fn(&T) -> Cell + 'm,
-    ) -> Self {
-        Measure { column: Column { kind, ..Column::text(key, heading, about) }, cell: Box::new(cell) }
     }
 
     /// The same with other values than numbers.

@@ -2,7 +2,7 @@
 
 use crate::report::Report;
 use crate::report::document::format::{counted, plain};
-use crate::report::document::{Cell, Column, Headline, Measure, Row, Section, Table, Tone};
+use crate::report::document::{Cell, Headline, Row, Section, Table, Tone, column};
 use crate::results::{ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
 
 use super::sections::claims::{self, BY_DESIGN, ClaimView};
@@ -27,9 +27,10 @@ impl Report {
             ..Headline::default()
         };
         let mut measures = claims::measures();
-        measures.push(Measure::text("expected", "expected", "What the claim expects.", |one: &&ClaimView| {
-            Cell::text(one.expected()).tone(Tone::Faint)
-        }));
+        measures.push(
+            column("expected", "expected", "What the claim expects.")
+                .text(|one: &&ClaimView| Cell::text(one.expected()).tone(Tone::Faint)),
+        );
         let measured = claims::section(["decided_claims", "Claims"], &claims, false, &measures);
         let by_design = claims::section(["decided_claims_by_design", BY_DESIGN], &claims, true, &measures);
         let runs = Section::new("claim_runs", "Runs").table(runs(record));
@@ -39,16 +40,15 @@ impl Report {
 
 fn runs(record: &ClaimsRecord) -> Table {
     let measures = [
-        Measure::text("measured", "measured", "The settings and the parts.", |run: &&ClaimsRunRecord| {
+        column("measured", "measured", "The settings and the parts.").text(|run: &&ClaimsRunRecord| {
             let set: String = run.set.iter().map(|(name, value)| format!(", {name}={value}")).collect();
             let (strategies, parts) = (run.strategies.join(", "), run.parts.join(", "));
             let rounds = counted(run.rounds, "round");
             plain(&format!("mix {}, {} clients{set}; {strategies}; {parts}; {rounds}", run.mix, run.clients))
         }),
-        Measure::text("error", "error", "Why it ended early, or `null`.", |run| {
-            Cell::value(run.error.as_deref().map(plain))
-        }),
+        column("error", "error", "Why it ended early, or `null`.")
+            .text(|run| Cell::value(run.error.as_deref().map(plain))),
     ];
     let rows = record.runs.iter().map(|run| (Row::new(plain(&run.folder)), run));
-    Table::new("claim_runs", "Runs", Column::text("folder", "run", "Its folder."), &measures, rows).list()
+    Table::new("claim_runs", "Runs", column("folder", "run", "Its folder."), &measures, rows).list()
 }

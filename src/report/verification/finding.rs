@@ -1,7 +1,7 @@
 //! What a verification found wrong: problems, audits that fail and anomalies that snapshots saw, each once.
 
 use crate::report::document::{
-    Cell, Column, Forms, Kind, Listing, Measure, Row, Section, Table, count, counted, listed, plain, visible,
+    Cell, Column, Forms, Kind, Listing, Measure, Row, Section, Table, column, count, counted, listed, plain, visible,
 };
 use crate::results::AuditRecord;
 use crate::results::verification::{
@@ -26,8 +26,8 @@ pub(super) fn findings(verification: &Verification) -> Option<Section> {
         verification.strategies.iter().flat_map(|strategy| of_strategy(verification, strategy)).collect();
     let code = groups(verification, &all).iter().map(|group| listing(verification, group)).collect();
     let measures = [
-        Measure::text("phase", "", "`sequential`, `ordered`, `unordered` or `pairs`.", |one: &FoundProblem| one.phase),
-        Measure::text("finding", "", "What is wrong.", |one| Cell::text(&one.title)),
+        column("phase", "", "`sequential`, `ordered`, `unordered` or `pairs`.").text(|one: &FoundProblem| one.phase),
+        column("finding", "", "What is wrong.").text(|one| Cell::text(&one.title)),
         Measure::data("count", "How many times.", |one| one.count),
         Measure::data("call", "The first call that shows it; `null` for concurrent calls.", |one| one.call),
         Measure::data("details", "The first case.", |one: &FoundProblem| one.lines.clone()).of(Kind::Texts),

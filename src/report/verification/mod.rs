@@ -10,8 +10,8 @@ use crate::results::verification::{
 
 use super::Report;
 use super::document::{
-    Cell, Column, Headline, Kind, Measure, Row, Section, Table, Tone, bytes, counted, enumerated, listed, percent,
-    plain, time,
+    Cell, Column, Headline, Kind, Measure, Row, Section, Table, Tone, bytes, column, counted, enumerated, listed,
+    percent, plain, time,
 };
 use super::run::verdict_text::skipped_lines;
 
@@ -157,11 +157,11 @@ fn sequential(strategy: &StrategyFindings) -> Option<&PhaseFindings> {
 /// The result of every phase.
 fn strategies(verification: &Verification) -> Section {
     let of_phases = PHASES.map(|(which, name, about)| {
-        Measure::new(Kind::Text, name, name, about, move |one: &&StrategyFindings| phase(one, which))
+        column(name, name, about).measure(Kind::Text, move |one: &&StrategyFindings| phase(one, which))
     });
     let others = [
         Measure::data("pairs_made", "The pairs of writing calls.", |one: &&StrategyFindings| one.pairs),
-        Measure::text("control", "negative control", "`caught` or `not caught`; `null` for safe strategies.", control),
+        column("control", "negative control", "`caught` or `not caught`; `null` for safe strategies.").text(control),
         Measure::data("rejected_at", "The call that was rejected for its size.", |one| one.rejected_at),
         Measure::data("out_of_order", "Reads with the right rows in another order.", |one| {
             sum(one, |phase| phase.out_of_order)
@@ -202,27 +202,20 @@ fn unordered(strategy: &StrategyFindings, of: fn(&PhaseFindings) -> u64) -> u64 
 fn fault(verification: &Verification) -> Option<Section> {
     let kind = verification.fault?;
     let measures = [
-        Measure::count(
-            "after_calls",
-            "at call",
-            "Unordered calls that had ended when it was due.",
-            |one: &(&StrategyFindings, &FaultRecord)| one.1.after_calls,
-        ),
-        Measure::count("failed_calls", "failed", "Calls that it made fail without any effect.", |one| one.1.failed),
-        Measure::count("unknown_calls", "unknown", "Calls that may or may not have taken effect.", |one| {
-            unordered(one.0, |found| found.unknown)
-        }),
-        Measure::count("retried", "retries", "Attempts that were repeated.", |one| {
-            unordered(one.0, |found| found.retries)
-        }),
-        Measure::number(
+        column("after_calls", "at call", "Unordered calls that had ended when it was due.")
+            .count(|one: &(&StrategyFindings, &FaultRecord)| one.1.after_calls),
+        column("failed_calls", "failed", "Calls that it made fail without any effect.").count(|one| one.1.failed),
+        column("unknown_calls", "unknown", "Calls that may or may not have taken effect.")
+            .count(|one| unordered(one.0, |found| found.unknown)),
+        column("retried", "retries", "Attempts that were repeated.")
+            .count(|one| unordered(one.0, |found| found.retries)),
+        column(
             "recovered_ns",
             "recovery",
             "From the fault to the first answer to a call that was sent after it; `null` without one.",
-            time,
-            |one| one.1.recovered_ms.map(|millis| millis as f64 * 1e6),
-        ),
-        Measure::text("held", "answers and states", "`held` or `wrong`, as audits and records say.", |one| {
+        )
+        .number(time, |one| one.1.recovered_ms.map(|millis| millis as f64 * 1e6)),
+        column("held", "answers and states", "`held` or `wrong`, as audits and records say.").text(|one| {
             match one.0.is_clean_in(VerifyPhase::Unordered) {
                 Some(true) => Cell::text("held"),
                 Some(false) | None => Cell::text("WRONG").tone(Tone::Bad).with_value("wrong"),
@@ -273,22 +266,20 @@ fn remark(strategy: &StrategyFindings) -> Option<String> {
 /// What live audits found during the unordered calls; `None` for nothing.
 fn live(verification: &Verification) -> Option<Section> {
     let measures = [
-        Measure::cell("snapshots", "in snapshots", "The share (0 to 1) of snapshots.", |one: &&LiveRecord| {
-            share(one.snapshot)
-        }),
-        Measure::count("snapshot_rows", "at most", "The most anomalies in one snapshot.", |one| one.snapshot.max),
-        Measure::cell("reads", "in reads", "The share (0 to 1) of plain reads.", |one| share(one.plain)),
-        Measure::count("read_rows", "at most", "The most anomalies in one plain read.", |one| one.plain.max),
-        Measure::text("tolerated", "", "Whether the strategy may have them: `tolerated`, or `null`.", |one| {
-            if one.tolerated { Cell::text("tolerated") } else { Cell::default() }
-        }),
+        column("snapshots", "in snapshots", "The share (0 to 1) of snapshots.")
+            .cell(|one: &&LiveRecord| share(one.snapshot)),
+        column("snapshot_rows", "at most", "The most anomalies in one snapshot.").count(|one| one.snapshot.max),
+        column("reads", "in reads", "The share (0 to 1) of plain reads.").cell(|one| share(one.plain)),
+        column("read_rows", "at most", "The most anomalies in one plain read.").count(|one| one.plain.max),
+        column("tolerated", "", "Whether the strategy may have them: `tolerated`, or `null`.")
+            .text(|one| if one.tolerated { Cell::text("tolerated") } else { Cell::default() }),
     ];
     let rows = verification.strategies.iter().flat_map(|strategy| {
         let found = strategy.live.iter().filter(|live| live.snapshot.found + live.plain.found > 0);
         found.map(|live| (Row::new(plain(&live.audit)).group(plain(&strategy.name)), live))
     });
     let title = "Anomalies seen by readers during the unordered calls";
-    let table = Table::new("live_audits", title, Column::text("audit", "audit", "The audit."), &measures, rows);
+    let table = Table::new("live_audits", title, column("audit", "audit", "The audit."), &measures, rows);
     Section::new("live-audits", title).table(table.grouped(Column::strategy())).with_rows()
 }
 
@@ -314,12 +305,12 @@ fn warnings(verification: &Verification) -> Option<Section> {
 
 /// What the sequential calls of every operation returned; `None` before any call.
 fn coverage(verification: &Verification) -> Option<Section> {
-    let count = |key, about, of: fn(&&OperationCoverage) -> u64| Measure::count(key, key, about, of);
+    let count = |key, about, of: fn(&&OperationCoverage) -> u64| column(key, key, about).count(of);
     let measures = [
         count("calls", "Its calls.", |one| one.calls),
         count("ok", "Calls that did something, or returned something else than an outcome.", |one| one.ok),
         count("same", "Calls after which nothing had changed.", |one| one.same),
-        Measure::count("not_found", "not found", "Calls that matched nothing.", |one| one.not_found),
+        column("not_found", "not found", "Calls that matched nothing.").count(|one| one.not_found),
         count("rejected", "Calls that the application's rules forbade.", |one| one.rejected),
         count("empty", "Those of `ok` that returned null, 0, an empty list or only such parts.", |one| one.empty),
     ];

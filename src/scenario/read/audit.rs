@@ -64,8 +64,7 @@ pub(super) fn audit(entry: &Entry, diagnostics: &Diagnostics) -> Option<AuditDef
         let rule = |command: &Entry| Some(inherited(&command.0, Some(counting(command, diagnostics)?)));
         rules.extend(commands.iter().filter_map(rule));
     }
-    let about = fields.text("about").map(|about| about.value);
-    Some(AuditDefinition { name, about, expect, is_live: live.is_some(), rules })
+    Some(AuditDefinition { name, expect, is_live: live.is_some(), rules })
 }
 
 /// Whether it is `NAME: none`, and `none` is not the value of a command's key.

@@ -1,6 +1,6 @@
 //! `entities`.
 
-use crate::scenario::{Diagnostics, EntityDefinition, FieldDefinition, Node, Scalar, Spanned, keys, quote};
+use crate::scenario::{Diagnostics, EntityDefinition, Node, Scalar, Spanned, keys, quote};
 
 use super::entry::Entry;
 use super::fields::Fields;
@@ -23,7 +23,7 @@ pub(super) fn entity(entry: &Entry, diagnostics: &Diagnostics) -> EntityDefiniti
         parent: fields.text("of"),
         children_name,
         count: fields.node("count").unwrap_or_else(|| Node::scalar(Scalar::Int(0), name.span)),
-        fields: listed.into_iter().map(|(name, value)| FieldDefinition { name, value }).collect(),
+        fields: listed,
         name,
     }
 }

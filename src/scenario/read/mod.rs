@@ -34,8 +34,7 @@ use super::{
 ///
 /// Returns the valid parts, so that later checks can report more; `None` if the text is not a scenario at all. A
 /// scenario with errors must not run. Where a fragment is missing, only what the reader finds is reported.
-pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scenario> {
-    let diagnostics = &*diagnostics;
+pub fn read(source: &Source, diagnostics: &Diagnostics) -> Option<Scenario> {
     let root = yaml::compose(&source.text, diagnostics)?;
     let Some(entries) = root.as_mapping() else {
         let message = format!("expected a mapping, found {}", root.describe());

@@ -1,7 +1,7 @@
 //! `operations` and `mixes`.
 
 use crate::scenario::keys::{self, Takes};
-use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Weight};
+use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition};
 
 use super::entry::{Entry, wrong_type};
 use super::fields::Fields;
@@ -37,7 +37,7 @@ pub(super) fn mix(entry: &Entry, diagnostics: &Diagnostics) -> MixDefinition {
             wrong_type(&entry, &expected, &format!("{}: 10", entry.0.value), diagnostics);
             continue;
         }
-        mix.weights.push(Weight { operation: entry.0, weight: entry.1 });
+        mix.weights.push(entry);
     }
     mix
 }

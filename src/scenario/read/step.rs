@@ -77,13 +77,11 @@ impl StepReader<'_> {
 
     fn no_step_word(&mut self, entries: &[Entry], place: Span) {
         let words = || all_keys().map(|keys| keys[0].name);
-        for (key, _) in entries {
-            if let Some(meant) = suggest(&key.value, words()) {
-                let message = format!("unknown step {}", quote(&key.value));
-                let help = format!("did you mean {}?", quote(meant));
-                self.diagnostics.labelled(key.span, message, "unknown step", help);
-                return;
-            }
+        let near = entries.iter().find_map(|(key, _)| Some((key, suggest(&key.value, words())?)));
+        if let Some((key, meant)) = near {
+            let message = format!("unknown step {}", quote(&key.value));
+            let help = format!("did you mean {}?", quote(meant));
+            return self.diagnostics.labelled(key.span, message, "unknown step", help);
         }
         let span = entries.first().map_or(place, |(key, _)| key.span);
         let words: Vec<&str> = words().collect();

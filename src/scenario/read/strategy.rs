@@ -1,7 +1,7 @@
 //! `strategies`.
 
 use crate::scenario::{
-    CollectionDefinition, Diagnostic, Diagnostics, Implementation, Node, Spanned, StrategyDefinition, Tree, keys, quote,
+    CollectionDefinition, Diagnostic, Diagnostics, Node, Spanned, StrategyDefinition, Tree, keys, quote,
 };
 
 use super::entry::Entry;
@@ -28,8 +28,7 @@ pub(super) fn strategy(entry: &Entry, diagnostics: &Diagnostics) -> StrategyDefi
     let name = entry.0.clone();
     value::check_label(&name, "a strategy", diagnostics);
     let fields = Fields::of(entry, "strategy", EXAMPLE, keys::STRATEGY, diagnostics);
-    let implementation =
-        |entry: &Entry| Implementation { name: entry.0.clone(), steps: step::steps(entry, diagnostics) };
+    let implementation = |entry: &Entry| (entry.0.clone(), step::steps(entry, diagnostics));
     StrategyDefinition {
         name,
         about: fields.text("about").map(|about| about.value),

@@ -220,8 +220,8 @@ fn the_schema_finds_nothing_that_the_reader_accepts() {
     let (mut found, mut all) = (0, 0);
     for file in files(&["tests", "broken"]) {
         let source = Source::load(file.to_str().unwrap()).unwrap();
-        let mut diagnostics = Diagnostics::new();
-        read(&source, &mut diagnostics);
+        let diagnostics = Diagnostics::new();
+        read(&source, &diagnostics);
         let Some(root) = read::compose(&source.text, &Diagnostics::new()) else { continue };
         let has_fault = !schema.is_valid(&json_of(&root));
         assert!(!has_fault || diagnostics.has_errors(), "{}", file.display());

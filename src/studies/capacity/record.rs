@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::results::CAPACITY_FILE;
-use crate::results::Document;
-use crate::results::RunRecord;
+use crate::results::{CAPACITY_FILE, Document, RunRecord};
 
 /// The version of `capacity.json` that this build writes.
 pub const CAPACITY_FORMAT: u32 = 1;

@@ -1,8 +1,8 @@
 //! The report of a search for capacity.
 
 use crate::report::{
-    Cell, Column, Forms, Headline, Measure, Report, Row, Section, Table, Tone, counted, interval, listed, plain, three,
-    time,
+    Cell, Column, Forms, Headline, Measure, Report, Row, Section, Table, Tone, column, counted, interval, listed,
+    plain, three, time,
 };
 use crate::stats::ConfidenceInterval;
 
@@ -69,8 +69,8 @@ fn estimate_measures(key: &'static str, heading: &'static str, about: &'static s
     let text = |one: &Capacity| one.interval().map_or_else(String::new, |bounds| interval(bounds.low, bounds.high));
     let low = "The lower bound of its 95 % CI; `null` with fewer than 3 rounds.";
     vec![
-        Measure::number(key, heading, about, three, |one: &Capacity| one.rate.map(|rate| rate.mean)),
-        Measure::text("ci", "95 % CI", "Its confidence interval.", text).only(Forms::READ),
+        column(key, heading, about).number(three, |one: &Capacity| one.rate.map(|rate| rate.mean)),
+        column("ci", "95 % CI", "Its confidence interval.").text(text).only(Forms::READ),
         Measure::data("low", low, |one| one.interval().map(|bounds| bounds.low)),
         Measure::data("high", "The upper bound.", |one| one.interval().map(|bounds| bounds.high)),
     ]
@@ -81,13 +81,13 @@ fn capacities(record: &CapacityRecord, found: &Capacities) -> Section {
         "The rate at which a trial meets the objective with a probability of one half: the geometric mean over rounds.";
     let mut measures = estimate_measures("calls_per_second", "calls per second", about);
     measures.extend([
-        Measure::cell("searches", "searches", "The searches, one per round.", |one: &Capacity| {
+        column("searches", "searches", "The searches, one per round.").cell(|one: &Capacity| {
             let found = one.found();
             let text = if found == one.searches { String::new() } else { format!("{found} of ") };
             Cell::text(format!("{text}{}", one.searches)).with_value(one.searches)
         }),
         Measure::data("found", "The searches that found a capacity.", |one| one.found()),
-        Measure::count("trials", "trials", "The rates that were tried.", |one| one.trials),
+        column("trials", "trials", "The rates that were tried.").count(|one| one.trials),
     ]);
     let strategies = record.run.strategies.iter().enumerate();
     let rows = strategies.clone().map(|(place, strategy)| {
@@ -129,13 +129,12 @@ fn ratio_section(record: &CapacityRecord, ratios: &[CapacityRatio]) -> Section {
 fn confirmations(record: &CapacityRecord) -> Section {
     let measure = plain(record.objective.split('<').next().unwrap_or_default());
     let measures = [
-        Measure::number("calls_per_second", "calls/s", "The rate.", three, |one: &&ConfirmationRecord| one.trial.rate),
-        Measure::number("seconds", "seconds", "How long calls fell due.", three, |one| one.seconds),
-        Measure::number("measured_ns", measure, "What the objective measures.", time, |one| one.trial.measured),
-        Measure::count("failed", "failed", "Calls that failed, were skipped or never started.", |one| one.trial.failed),
-        Measure::text("result", "result", "`kept`, `not kept` or `overloaded`.", |one| {
-            Cell::text(one.trial.result()).tone(if one.trial.passed { Tone::Good } else { Tone::Bad })
-        }),
+        column("calls_per_second", "calls/s", "The rate.").number(three, |one: &&ConfirmationRecord| one.trial.rate),
+        column("seconds", "seconds", "How long calls fell due.").number(three, |one| one.seconds),
+        column("measured_ns", measure, "What the objective measures.").number(time, |one| one.trial.measured),
+        column("failed", "failed", "Calls that failed, were skipped or never started.").count(|one| one.trial.failed),
+        column("result", "result", "`kept`, `not kept` or `overloaded`.")
+            .text(|one| Cell::text(one.trial.result()).tone(if one.trial.passed { Tone::Good } else { Tone::Bad })),
     ];
     let rows = record.confirmations.iter().map(|one| (Row::new(name(record, one.strategy)), one));
     let table = Table::new("confirmations", "Confirmation", Column::strategy(), &measures, rows);
@@ -184,14 +183,13 @@ fn not_found(record: &CapacityRecord, strategy: usize) -> String {
 
 fn trials(record: &CapacityRecord) -> Section {
     let measures = [
-        Measure::count("round", "round", "The round, from 1 on.", |(round, _): &(u64, &TrialRecord)| round + 1),
-        Measure::number("calls_per_second", "calls/s", "The rate that was tried.", three, |(_, trial)| trial.rate),
-        Measure::number("measured_ns", "measured", "What the objective measures.", time, |(_, trial)| trial.measured),
-        Measure::count("failed", "failed", "Calls that failed, were skipped or never started.", |(_, trial)| {
-            trial.failed
-        }),
-        Measure::count("offered", "offered", "Calls that were due.", |(_, trial)| trial.offered),
-        Measure::text("result", "result", "`kept`, `not kept` or `overloaded`.", |(_, trial)| trial.result()),
+        column("round", "round", "The round, from 1 on.").count(|(round, _): &(u64, &TrialRecord)| round + 1),
+        column("calls_per_second", "calls/s", "The rate that was tried.").number(three, |(_, trial)| trial.rate),
+        column("measured_ns", "measured", "What the objective measures.").number(time, |(_, trial)| trial.measured),
+        column("failed", "failed", "Calls that failed, were skipped or never started.")
+            .count(|(_, trial)| trial.failed),
+        column("offered", "offered", "Calls that were due.").count(|(_, trial)| trial.offered),
+        column("result", "result", "`kept`, `not kept` or `overloaded`.").text(|(_, trial)| trial.result()),
     ];
     let rows = record.searches.iter().flat_map(|search| {
         let name = name(record, search.strategy);

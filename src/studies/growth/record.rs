@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::results::Document;
-use crate::results::GROWTH_FILE;
-use crate::results::RunRecord;
-use crate::results::{GrowthEnd, StageRecord};
+use crate::results::{Document, GROWTH_FILE, GrowthEnd, RunRecord, StageRecord};
 
 /// The version of `growth.json` that this build writes. It grows when a field goes or changes its meaning.
 pub const GROWTH_FORMAT: u32 = 1;

@@ -5,8 +5,8 @@ use crate::report::document::chart::lines::{LinePoint, Lines, StrategyLine};
 use crate::report::document::chart::{Chart, with_legend};
 use crate::report::document::format::short;
 use crate::report::{
-    Cell, Charts, Column, Finding, Forms, Headline, Measure, Report, Row, Section, Series, Table, Tone, bytes, count,
-    counted, plain, three, time,
+    Cell, Charts, Column, Finding, Forms, Headline, Measure, Report, Row, Section, Series, Table, Tone, bytes, column,
+    count, counted, plain, three, time,
 };
 use crate::results::{AuditRecord, CellRecord, CollectionSizes, GrowthEnd, Status};
 
@@ -55,7 +55,7 @@ impl Report {
 
 /// The column of the calls that let documents grow.
 fn calls_column() -> Column {
-    Column::text("calls", "calls", "Calls of the operation that lets documents grow.")
+    column("calls", "calls", "Calls of the operation that lets documents grow.")
 }
 
 impl GrowthResults<'_> {
@@ -173,26 +173,23 @@ impl GrowthResults<'_> {
         type Timed = (GrowthCurve, String);
         let grows = "How the median grows with the calls n in the last tenfold of them: n^1 is in proportion.";
         let measures = [
-            Measure::number("first_ns", "at first", "The median at the first stage.", time, |one: &Timed| {
-                one.0.points.first().map(|point| point.median)
-            }),
-            Measure::number("last_ns", "at the end", "The median at the last stage.", time, |one| {
-                one.0.points.last().map(|point| point.median)
-            }),
-            Measure::cell("times", "times", "The last median divided by the first.", |one| {
+            column("first_ns", "at first", "The median at the first stage.")
+                .number(time, |one: &Timed| one.0.points.first().map(|point| point.median)),
+            column("last_ns", "at the end", "The median at the last stage.")
+                .number(time, |one| one.0.points.last().map(|point| point.median)),
+            column("times", "times", "The last median divided by the first.").cell(|one| {
                 let ends = one.0.points.first().zip(one.0.points.last());
                 let tone = if one.0.doubling().is_some() { Tone::Bad } else { Tone::Plain };
                 Cell::number(ends.map(|(first, last)| last.median / first.median), three).tone(tone)
             }),
-            Measure::text("shape", "grows", grows, |one| match one.0.exponent() {
+            column("shape", "grows", grows).text(|one| match one.0.exponent() {
                 Some(exponent) if exponent <= FLAT => "flat".to_owned(),
                 Some(exponent) => format!("as n^{exponent:.2}"),
                 None => String::new(),
             }),
             Measure::data("exponent", "The exponent of the calls with which the median grows.", |one| one.0.exponent()),
-            Measure::text("doubles", "doubled", "The stages between which the median has doubled for good.", |one| {
-                one.1.clone()
-            }),
+            column("doubles", "doubled", "The stages between which the median has doubled for good.")
+                .text(|one| one.1.clone()),
         ];
         let rows = self.operations.iter().enumerate().flat_map(|(place, operation)| {
             let group = self.operation(*operation);
@@ -257,28 +254,20 @@ impl GrowthResults<'_> {
         let growing = self.operation(self.record.operation);
         let whole = "Bytes of whole values stored in the cache per call.";
         let measures = [
-            Measure::number("largest_bytes", "largest", "The largest document.", bytes, |one: &StageCost| {
-                largest_document(one.cell) as f64
-            }),
-            Measure::number("data_bytes", "data", "All documents, uncompressed.", bytes, |one| {
-                one.sum(|sizes| sizes.size)
-            }),
-            Measure::number("index_bytes", "indexes", "The files of the indexes, which lag behind.", bytes, |one| {
-                one.sum(|sizes| sizes.indexes.values().sum())
-            }),
-            Measure::number("cpu_ns", "~ CPU", "CPU time of the server per call.", time, |one| {
-                one.per_call("cpu_us").map(|microseconds| microseconds * 1e3)
-            }),
-            Measure::number("oplog_bytes", "oplog", "Bytes of oplog per call.", bytes, |one| {
-                one.per_call("oplog_bytes")
-            }),
-            Measure::number("journal_bytes", "journal", "Bytes of journal per call, compressed.", bytes, |one| {
-                one.per_call("journal_bytes")
-            }),
-            Measure::number("whole_bytes", "whole", whole, bytes, |one| one.per_call("cursor_insert_bytes")),
-            Measure::number("changed_bytes", "changes", "Bytes stored as changes of values per call.", bytes, |one| {
-                one.per_call("cursor_modify_bytes")
-            }),
+            column("largest_bytes", "largest", "The largest document.")
+                .number(bytes, |one: &StageCost| largest_document(one.cell) as f64),
+            column("data_bytes", "data", "All documents, uncompressed.")
+                .number(bytes, |one| one.sum(|sizes| sizes.size)),
+            column("index_bytes", "indexes", "The files of the indexes, which lag behind.")
+                .number(bytes, |one| one.sum(|sizes| sizes.indexes.values().sum())),
+            column("cpu_ns", "~ CPU", "CPU time of the server per call.")
+                .number(time, |one| one.per_call("cpu_us").map(|microseconds| microseconds * 1e3)),
+            column("oplog_bytes", "oplog", "Bytes of oplog per call.").number(bytes, |one| one.per_call("oplog_bytes")),
+            column("journal_bytes", "journal", "Bytes of journal per call, compressed.")
+                .number(bytes, |one| one.per_call("journal_bytes")),
+            column("whole_bytes", "whole", whole).number(bytes, |one| one.per_call("cursor_insert_bytes")),
+            column("changed_bytes", "changes", "Bytes stored as changes of values per call.")
+                .number(bytes, |one| one.per_call("cursor_modify_bytes")),
         ];
         let rows = self.strategies().flat_map(|strategy| {
             let name = self.strategy(strategy);
@@ -300,15 +289,14 @@ impl GrowthResults<'_> {
 
     fn ends(&self) -> Section {
         let measures = [
-            Measure::count("succeeded", "succeeded", "Calls that succeeded.", |one: &GrowthEnd| one.succeeded),
-            Measure::text("refused", "refused", "Why a call was refused.", |one| {
-                one.refused.as_deref().map_or_else(|| "no".to_owned(), plain)
-            }),
-            Measure::cell("failed", "failed", "Calls of any operation that failed.", |one| {
+            column("succeeded", "succeeded", "Calls that succeeded.").count(|one: &GrowthEnd| one.succeeded),
+            column("refused", "refused", "Why a call was refused.")
+                .text(|one| one.refused.as_deref().map_or_else(|| "no".to_owned(), plain)),
+            column("failed", "failed", "Calls of any operation that failed.").cell(|one| {
                 let tone = if one.failed > 0 { Tone::Bad } else { Tone::Plain };
                 Cell::count(one.failed).tone(tone)
             }),
-            Measure::text("audits", "audits", "What the audits counted at the end.", |one| {
+            column("audits", "audits", "What the audits counted at the end.").text(|one| {
                 let found = one.audits.iter().filter(|audit| audit.anomalies() > 0);
                 let found: Vec<String> =
                     found.map(|audit| format!("{}: {}", plain(&audit.audit), count(audit.anomalies()))).collect();
@@ -328,12 +316,11 @@ impl GrowthResults<'_> {
 
     fn stages(&self) -> Section {
         let measures = [
-            Measure::number("largest_bytes", "largest document", "The largest document.", bytes, |one: &StagePoint| {
-                one.largest as f64
-            }),
-            Measure::number("median_ns", "median", "The median service time.", time, |one| one.median),
-            Measure::number("low_ns", "from", "The lower end of its interval.", time, |one| one.low),
-            Measure::number("high_ns", "to", "The upper end of its interval.", time, |one| one.high),
+            column("largest_bytes", "largest document", "The largest document.")
+                .number(bytes, |one: &StagePoint| one.largest as f64),
+            column("median_ns", "median", "The median service time.").number(time, |one| one.median),
+            column("low_ns", "from", "The lower end of its interval.").number(time, |one| one.low),
+            column("high_ns", "to", "The upper end of its interval.").number(time, |one| one.high),
         ];
         let rows = self.operations.iter().enumerate().flat_map(|(place, operation)| {
             self.strategies().flat_map(move |strategy| {
@@ -345,7 +332,7 @@ impl GrowthResults<'_> {
             })
         });
         let table = Table::new("stages", "Times at the stages", calls_column(), &measures, rows)
-            .grouped(Column::text("place", "operation and strategy", "What was measured."))
+            .grouped(column("place", "operation and strategy", "What was measured."))
             .folded()
             .only(Forms::READ);
         Section::new("stages", "Times at the stages").table(table)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::report::rule_source::{RuleSource, scenario};
 use crate::report::run::conditions::conditions;
-use crate::report::{Cell, Column, Headline, Measure, Report, Row, Section, Table, Tone, plain};
+use crate::report::{Cell, Headline, Report, Row, Section, Table, Tone, column, plain};
 use crate::results::{self, GROWTH_FILE, ResultsError};
 
 use super::record::GrowthRecord;
@@ -25,22 +25,21 @@ pub(crate) fn growths(growths: &[(String, GrowthRecord)]) -> Option<Section> {
     let reports: Vec<_> =
         growths.iter().map(|(folder, record)| (folder, record, Report::of_growth(record).headline)).collect();
     let measures = [
-        Measure::text("question", "question", "What it asks.", |one: &(&GrowthRecord, &Headline)| {
+        column("question", "question", "What it asks.").text(|one: &(&GrowthRecord, &Headline)| {
             plain(one.0.question.as_deref().unwrap_or(&one.0.run.scenario.title))
         }),
-        Measure::text("answer", "answer", "What became of the strategies.", |one| {
+        column("answer", "answer", "What became of the strategies.").text(|one| {
             let findings =
                 one.1.findings.iter().map(|finding| format!("{}: {}.", finding.name, finding.text)).take(DOUBLED);
             Cell::text(one.1.sentences.iter().cloned().chain(findings).collect::<Vec<_>>().join(" ")).tone(Tone::Strong)
         }),
-        Measure::text("conditions", "conditions", "Server, machine and what was set.", |one| {
-            conditions(&one.0.run, &[], |_| false)
-        }),
+        column("conditions", "conditions", "Server, machine and what was set.")
+            .text(|one| conditions(&one.0.run, &[], |_| false)),
     ];
     let rows = reports
         .iter()
         .map(|(folder, record, headline)| (Row::new(scenario(&record.run.scenario.name, folder)), (*record, headline)));
     let title = "While documents grow";
-    let name = Column::text("scenario", "scenario", "The scenario.");
+    let name = column("scenario", "scenario", "The scenario.");
     Section::new("growths", title).table(Table::new("growths", title, name, &measures, rows).list()).with_rows()
 }

@@ -1,9 +1,8 @@
 //! `docshape publish`.
 
-use std::fs;
-use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use clap::Args;
 use tempfile::TempDir;
@@ -15,7 +14,7 @@ use crate::report::{MARKDOWN_FILE, Markdown, Report, plain};
 use crate::results::{
     self, PUBLISHED_FILE, Part, Preset, PublishedMix, PublishedRecord, PublishedScenario, RunRecord, Status, saved_run,
 };
-use crate::scenario::{self, Diagnostics, MixDefinition, Scalar, Source, Tree, Weight};
+use crate::scenario::{self, Diagnostics, MixDefinition, Node, Scalar, Source, Tree};
 use crate::stats::MINIMUM_ROUNDS;
 
 use super::summary_file::published;
@@ -116,10 +115,10 @@ fn machine(arguments: &PublishArguments) -> Result<String, CliError> {
 /// What a run's scenario says of itself; a text that cannot be read says nothing.
 pub(super) fn scenario(record: &RunRecord) -> PublishedScenario {
     let source = Source::new(record.scenario.name.clone(), record.scenario.text.clone());
-    let read = scenario::read(&source, &mut Diagnostics::new());
+    let read = scenario::read(&source, &Diagnostics::new());
     let mix = |mix: &MixDefinition| PublishedMix {
         name: mix.name.value.clone(),
-        weights: mix.weights.iter().map(|one| Some((one.operation.value.clone(), number(one)?))).collect(),
+        weights: mix.weights.iter().map(|(name, weight)| Some((name.value.clone(), number(weight)?))).collect(),
         has_parameters: !mix.parameters.is_empty(),
     };
     PublishedScenario {
@@ -132,8 +131,8 @@ pub(super) fn scenario(record: &RunRecord) -> PublishedScenario {
 }
 
 /// A weight that is a number; `None` for an expression.
-fn number(weight: &Weight) -> Option<f64> {
-    match &weight.weight.tree {
+fn number(weight: &Node) -> Option<f64> {
+    match &weight.tree {
         Tree::Scalar(Scalar::Int(number)) => Some(*number as f64),
         Tree::Scalar(Scalar::Float(number)) => Some(*number),
         _ => None,

@@ -1,7 +1,7 @@
 //! Rules of thumb: what the sources say of document shapes, what was measured, and where the answer turns.
 
 use crate::report::Report;
-use crate::report::document::{Cell, Column, Headline, Measure, Row, Section, Table, Tone, counted, plain};
+use crate::report::document::{Cell, Headline, Row, Section, Table, Tone, column, counted, plain};
 use crate::report::run::sections::claims::{self, BY_DESIGN, ClaimView};
 use crate::results::{ClaimOutcome, ClaimRecord, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RunRecord};
 
@@ -114,24 +114,22 @@ impl Report {
 
 fn claim_table<'c>(id: &'static str, title: &str, rules: impl Iterator<Item = &'c Rule<'c>>) -> Table {
     let measures = [
-        Measure::text("rule", "rule", "The claim in a sentence, and its source.", |rule: &&Rule| {
+        column("rule", "rule", "The claim in a sentence, and its source.").text(|rule: &&Rule| {
             let claim = rule.view.claim;
             let source = claim.source.as_ref().map(|source| format!("({})", plain(source)));
             let cell = Cell::text(plain(&claim.says)).tone(Tone::Strong);
             source.into_iter().fold(cell, Cell::remark)
         }),
-        Measure::text("found", "found", "The numbers; if undecided, also the reason.", |rule| {
-            Cell::text(plain(&rule.found())).remark(format!("(expected: {})", rule.view.expected()))
-        }),
-        Measure::text("conditions", "conditions", "Server, length, mix and what was set.", |rule| {
-            plain(&claim_conditions(rule))
-        }),
+        column("found", "found", "The numbers; if undecided, also the reason.")
+            .text(|rule| Cell::text(plain(&rule.found())).remark(format!("(expected: {})", rule.view.expected()))),
+        column("conditions", "conditions", "Server, length, mix and what was set.")
+            .text(|rule| plain(&claim_conditions(rule))),
     ];
     let rows = rules.map(|rule| {
         let id = format!("{}, {}", plain(&rule.record.scenario), rule.view.id());
         (Row::new(id), rule)
     });
-    Table::new(id, title, Column::text("id", "scenario, id", "The scenario and the id."), &measures, rows).list()
+    Table::new(id, title, column("id", "scenario, id", "The scenario and the id."), &measures, rows).list()
 }
 
 /// Under which conditions a claim was decided.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::report::document::{Cell, Column, Headline, Link, Measure, Row, Section, Table, counted};
+use crate::report::document::{Cell, Column, Headline, Link, Row, Section, Table, column, counted};
 use crate::report::run::parts::PartEvaluations;
 use crate::report::run::sections::claims::{self, ClaimView};
 use crate::report::run::sections::{method, verdict};
@@ -103,14 +103,13 @@ pub(crate) fn encoded(name: &str) -> String {
 
 fn verdicts(runs: &[Summarised]) -> Section {
     let measures = [
-        Measure::text("page", "page", "The page.", |run: &&Summarised| Cell::text("page").link(run.file(HTML_FILE))),
-        Measure::text("question", "question", "The scenario's question.", |run| Cell::text(&run.headline.title)),
-        Measure::text("answer", "answer", "The verdict.", |run| run.answer()),
+        column("page", "page", "The page.").text(|run: &&Summarised| Cell::text("page").link(run.file(HTML_FILE))),
+        column("question", "question", "The scenario's question.").text(|run| Cell::text(&run.headline.title)),
+        column("answer", "answer", "The verdict.").text(|run| run.answer()),
     ];
     let rows = runs.iter().map(|run| (Row::new(run.scenario()), run));
     let table =
-        Table::new("verdicts", "Verdicts", Column::text("scenario", "scenario", "The scenario."), &measures, rows)
-            .list();
+        Table::new("verdicts", "Verdicts", column("scenario", "scenario", "The scenario."), &measures, rows).list();
     Section::new("verdicts", "Verdicts").table(table)
 }
 
@@ -119,8 +118,7 @@ fn of_claims(runs: &[Summarised]) -> [Option<Section>; 2] {
         let claims = runs.iter().flat_map(|run| run.claims.iter().map(move |claim| (run, claim)));
         let rows = claims.filter(|(_, claim)| claim.claim.by_design == is_by_design);
         let rows = rows.map(|(run, claim)| (Row::new(claim.id()).group(run.scenario()), claim));
-        let (name, group) =
-            (Column::text("id", "id", "Its id."), Column::text("scenario", "scenario", "The scenario."));
+        let (name, group) = (column("id", "id", "Its id."), column("scenario", "scenario", "The scenario."));
         Section::new(id, title).table(Table::new(id, title, name, &claims::measures(), rows).grouped(group))
     };
     let lead = "Sentences of authors, and what these runs say of them.";
@@ -137,9 +135,9 @@ fn measured(runs: &[Summarised]) -> Section {
         let cells = others.iter().map(|name| Cell::text(value(run, name))).collect();
         Row { cells, ..Row::new(run.headline.scenario.as_str()) }
     };
-    let columns: Vec<Column> = others.iter().map(|name| Column::text(name, *name, "A setting.")).collect();
+    let columns: Vec<Column> = others.iter().map(|name| column(name, *name, "A setting.")).collect();
     let rows = if others.is_empty() { Vec::new() } else { runs.iter().map(row).collect() };
-    let name = Column::text("scenario", "scenario", "The scenario.");
+    let name = column("scenario", "scenario", "The scenario.");
     let table = Table { columns, rows, ..Table::empty("measured", "How they were measured", name) };
     Section::new("method", "How they were measured").items(items.collect()).table(table.list())
 }

@@ -13,8 +13,7 @@ use crate::report::{HTML_FILE, MARKDOWN_FILE, Markdown, NamedRun, Report, counte
 use crate::results::{self, CLAIMS_FILE, ClaimsRecord, PUBLISHED_FILE, PublishedRecord, Status};
 use crate::scenario::GROUPS;
 
-use super::matrix::html;
-use super::matrix::{Matrix, PlacedResult};
+use super::matrix::{Matrix, PlacedResult, html};
 use super::publish;
 use super::rules::PublishedResults;
 use super::summary_file::published;

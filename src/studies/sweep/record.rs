@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::results::Document;
-use crate::results::SWEEP_FILE;
-use crate::results::{ConclusionRecord, RunSettings};
+use crate::results::{ConclusionRecord, Document, RunSettings, SWEEP_FILE};
 
 /// The version of `sweep.json` that this build writes. It grows when a field goes or changes its meaning.
 pub const SWEEP_FORMAT: u32 = 1;

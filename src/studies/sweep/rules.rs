@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::report::rule_source::{RuleSource, scenario};
-use crate::report::{Cell, Column, Measure, Row, Section, Table, Tone, plain};
+use crate::report::{Cell, Row, Section, Table, Tone, column, plain};
 use crate::results::{self, FindingRecord, ResultsError, SWEEP_FILE};
 
 use super::record::{ConditionRecord, SweepRecord};
@@ -26,26 +26,24 @@ fn said(finding: &FindingRecord) -> String {
 /// What a sweep is asked, and what it found: the flips, and the mixes, where no operation hides what another one gains.
 pub(crate) fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
     let measures = [
-        Measure::text("question", "question", "What the sweep asks.", |one: &&SweepRecord| {
-            plain(one.question.as_deref().unwrap_or(&one.title))
-        }),
-        Measure::text("varied", "varied", "The conditions and their values.", |one| {
+        column("question", "question", "What the sweep asks.")
+            .text(|one: &&SweepRecord| plain(one.question.as_deref().unwrap_or(&one.title))),
+        column("varied", "varied", "The conditions and their values.").text(|one| {
             let condition = |one: &ConditionRecord| format!("{} = {}", one.name, one.values.join(", "));
             Cell::text(plain(&one.vary.iter().map(condition).collect::<Vec<_>>().join("; ")))
         }),
-        Measure::text("answer", "answer", "Where the order flips, and which strategy is faster in the mix.", |one| {
+        column("answer", "answer", "Where the order flips, and which strategy is faster in the mix.").text(|one| {
             let findings = one.conclusion.iter().flat_map(|conclusion| &conclusion.findings);
             let shown = findings.filter(|finding| finding.flips || (finding.mix && finding.answer != NO_DIFFERENCE));
             let lines: Vec<String> = shown.map(said).collect();
             let lines = if lines.is_empty() { vec![format!("mix: {NO_DIFFERENCE}")] } else { lines };
             Cell::text(lines.join(". ")).tone(Tone::Strong)
         }),
-        Measure::text("conditions", "conditions", "Server, machine, length and what was set.", |one| {
-            one.conclusion.as_ref().map_or_else(String::new, |conclusion| plain(&conclusion.conditions))
-        }),
+        column("conditions", "conditions", "Server, machine, length and what was set.")
+            .text(|one| one.conclusion.as_ref().map_or_else(String::new, |conclusion| plain(&conclusion.conditions))),
     ];
     let rows = sweeps.iter().map(|(folder, record)| (Row::new(scenario(&record.scenario, folder)), record));
     let title = "Where the answer flips";
-    let name = Column::text("scenario", "scenario", "The scenario.");
+    let name = column("scenario", "scenario", "The scenario.");
     Section::new("flips", title).table(Table::new("flips", title, name, &measures, rows).list()).with_rows()
 }

@@ -1,7 +1,7 @@
 //! Reads per write from which a strategy pays that reads faster and writes slower.
 
 use crate::report::document::format::{interval, plain, three, time};
-use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table};
+use crate::report::document::{Cell, Forms, Measure, Row, Section, Table, column};
 use crate::results::RunRecord;
 use crate::stats::{self, BreakEven};
 
@@ -11,21 +11,15 @@ type NamedTrade = (BreakEven, String, String);
 /// The section; `None` where no strategy trades writes for reads.
 pub(crate) fn section(own: &RunRecord) -> Option<Section> {
     let measures = [
-        Measure::text("write", "write", "What it pays with.", |one: &NamedTrade| Cell::text(one.1.as_str())),
-        Measure::number("paid_ns", "costs more", "The time that a write takes longer.", time, |one| one.0.paid),
-        Measure::text("read", "read", "What it saves.", |one| Cell::text(one.2.as_str())),
-        Measure::number("saved_ns", "saves", "The time that a read takes less.", time, |one| one.0.saved),
-        Measure::number(
-            "reads_per_write",
-            "reads per write",
-            "From how many reads per write it takes less time in all.",
-            three,
-            |one| one.0.reads,
-        ),
-        Measure::text("ci", "95 % CI", "Its confidence interval.", |one: &NamedTrade| {
-            interval(one.0.interval.0, one.0.interval.1)
-        })
-        .only(Forms::READ),
+        column("write", "write", "What it pays with.").text(|one: &NamedTrade| Cell::text(one.1.as_str())),
+        column("paid_ns", "costs more", "The time that a write takes longer.").number(time, |one| one.0.paid),
+        column("read", "read", "What it saves.").text(|one| Cell::text(one.2.as_str())),
+        column("saved_ns", "saves", "The time that a read takes less.").number(time, |one| one.0.saved),
+        column("reads_per_write", "reads per write", "From how many reads per write it takes less time in all.")
+            .number(three, |one| one.0.reads),
+        column("ci", "95 % CI", "Its confidence interval.")
+            .text(|one: &NamedTrade| interval(one.0.interval.0, one.0.interval.1))
+            .only(Forms::READ),
         Measure::data("low", "The lower bound of its 95 % CI.", |one| one.0.interval.0),
         Measure::data("high", "The upper bound.", |one| one.0.interval.1),
     ];
@@ -36,7 +30,7 @@ pub(crate) fn section(own: &RunRecord) -> Option<Section> {
         (Row::new(pair), (one, operation(one.write), operation(one.read)))
     });
     let about = "The strategy that reads faster and writes slower, and the one that it is compared with.";
-    let name = Column::text("pair", "strategy", about);
+    let name = column("pair", "strategy", about);
     let table = Table::new("break_even", "Break-even", name, &measures, rows);
     let section = Section::new("break_even", "From how many reads per write a strategy pays").table(table).note(
         "From the own times of one write and one read alone: other operations, waiting and retries are left out. The interval covers \

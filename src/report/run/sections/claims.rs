@@ -2,7 +2,7 @@
 
 use crate::record::{Metric, Unit};
 use crate::report::document::format::{counted, interval, percent, plain, three};
-use crate::report::document::{Cell, Column, Forms, Link, Measure, Row, Section, Table, Tone};
+use crate::report::document::{Cell, Forms, Link, Measure, Row, Section, Table, Tone, column};
 use crate::report::run::{OperationResults, PartEvaluations, decision::phrase};
 use crate::results::{
     ClaimName, ClaimOutcome, ClaimRecord, ClaimResult, ClaimsRecord, DecidedClaimRecord, Part, Reason, Relation,
@@ -58,10 +58,11 @@ pub(super) fn sections(record: &RunRecord, parts: &PartEvaluations) -> [Option<S
         all.map(|view| ClaimView { link: row_of(parts, view.claim).map(Link::Row), ..view }).collect();
     let mut measures = measures();
     measures.extend([
-        Measure::text("measure", "decided by", "What decides it.", |one: &&ClaimView| {
-            Cell::text(measure(one.claim)).link(one.link.clone()).remark(format!(": {}", one.expected()))
-        })
-        .only(Forms::DETAILED),
+        column("measure", "decided by", "What decides it.")
+            .text(|one: &&ClaimView| {
+                Cell::text(measure(one.claim)).link(one.link.clone()).remark(format!(": {}", one.expected()))
+            })
+            .only(Forms::DETAILED),
         Measure::word("expected", "What the claim expects of it.", |one| one.expected()),
         Measure::word("source", "Where the claim comes from.", |one| optional(&one.claim.source)),
         Measure::word(
@@ -91,23 +92,20 @@ pub(crate) fn section<'r>(
     measures: &[Measure<'_, &'r ClaimView<'r>>],
 ) -> Section {
     let rows = claims.iter().filter(|one| one.claim.by_design == is_by_design).map(|one| (Row::new(one.id()), one));
-    Section::new(id, title).table(Table::new(id, title, Column::text("id", "id", "Its id."), measures, rows).list())
+    Section::new(id, title).table(Table::new(id, title, column("id", "id", "Its id."), measures, rows).list())
 }
 
 /// The columns of claims that every report has.
 pub(crate) fn measures<'r>() -> Vec<Measure<'r, &'r ClaimView<'r>>> {
     vec![
-        Measure::text("verdict", "verdict", "`confirmed`, `refuted` or `undecided`.", |one| {
-            outcome_cell(one.outcome())
-        }),
-        Measure::text("says", "claim", "The claim in a sentence.", |one| {
+        column("verdict", "verdict", "`confirmed`, `refuted` or `undecided`.").text(|one| outcome_cell(one.outcome())),
+        column("says", "claim", "The claim in a sentence.").text(|one| {
             let source = one.claim.source.as_ref().map_or_else(String::new, |source| format!("({})", plain(source)));
             let says = plain(&one.claim.says);
             Cell::text(says.clone()).remark(source).with_value(says).tone(Tone::Strong)
         }),
-        Measure::text("found", "found", "The numbers; if undecided, also the reason.", |one| {
-            Cell::text(one.found.as_str())
-        }),
+        column("found", "found", "The numbers; if undecided, also the reason.")
+            .text(|one| Cell::text(one.found.as_str())),
     ]
 }
 

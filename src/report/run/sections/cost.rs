@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::record::{Counter, Shown};
 use crate::report::document::format::{enumerated, three};
-use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table};
+use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, column};
 use crate::report::run::{Evaluation, charts};
 use crate::stats::{Cost, Distribution};
 
@@ -40,23 +40,23 @@ pub(crate) fn of_mix(run: &Arc<Evaluation>) -> Section {
 
 fn mix_table(run: &Evaluation) -> Table {
     let metrics = [
-        Measure::cell(
+        column(
             "per_call",
             "mean",
             "Its growth per call, the mean over rounds. Names that end in `_us` are microseconds, those \
              with `bytes` bytes, the others counts.",
-            |one: &Entry| {
-                let half_width = one.half_width().map(|width| format!("± {}", one.metric.unit.text(width)));
-                one.mean().remark(half_width.unwrap_or_default())
-            },
         )
+        .cell(|one: &Entry| {
+            let half_width = one.half_width().map(|width| format!("± {}", one.metric.unit.text(width)));
+            one.mean().remark(half_width.unwrap_or_default())
+        })
         .only(Forms::DETAILED),
-        Measure::cell("mean", "mean", "", Entry::mean).only(Forms::TERMINAL),
-        Measure::cell("spread", "±", "", |one: &Entry| Cell::text(one.spread())).only(Forms::TERMINAL),
+        column("mean", "mean", "").cell(Entry::mean).only(Forms::TERMINAL),
+        column("spread", "±", "").cell(|one: &Entry| Cell::text(one.spread())).only(Forms::TERMINAL),
         Measure::data("half_width", "Half the width of the mean's 95 % CI; `null` with a single round.", |one| {
             one.cost.and_then(|cost| cost.half_width)
         }),
-        Measure::cell("ratio", "ratio", "Divided by the baseline's.", |one| {
+        column("ratio", "ratio", "Divided by the baseline's.").cell(|one| {
             let ratio = one.cost.and_then(|cost| cost.ratio);
             if one.is_baseline { Cell::value(ratio) } else { Cell::number(ratio, three) }
         }),
@@ -74,7 +74,7 @@ fn mix_table(run: &Evaluation) -> Table {
         })
     });
     let table = Table::new("mix_cost", "All counters", Column::strategy(), &metrics, rows);
-    table.grouped(Column::text("counter", "per call", "The counter.")).side_by_side(Forms::READ).folded()
+    table.grouped(column("counter", "per call", "The counter.")).side_by_side(Forms::READ).folded()
 }
 
 impl Entry {
@@ -108,7 +108,7 @@ pub(crate) fn of_operations(run: &Evaluation) -> Option<Section> {
     });
     let columns = Counter::own_cost_columns()
         .into_iter()
-        .map(|counter| Column { kind: Kind::Number, ..Column::text(counter.name, counter.heading, counter.label) });
+        .map(|counter| Column { kind: Kind::Number, ..column(counter.name, counter.heading, counter.label) });
     let table = Table::empty("own_cost", "Every operation", Column::strategy()).grouped(operation_column());
     Section::new("own-cost", "Own cost of each operation")
         .lead("One operation at a time on an otherwise idle server, before the first round.")
@@ -123,10 +123,10 @@ pub(crate) fn of_operations(run: &Evaluation) -> Option<Section> {
 /// How long other clients can see half-finished calls; `None` without calls that write more than once.
 pub(crate) fn inconsistency(run: &Evaluation) -> Option<Section> {
     let metrics = [
-        Measure::count("calls", "calls", "Calls that wrote more than once.", |windows: &&Distribution| windows.calls()),
-        Measure::time("p50_ns", "p50", "The median window.", |windows| windows.quantile(0.5)),
-        Measure::time("p99_ns", "p99", "The 99th percentile.", |windows| windows.quantile(0.99)),
-        Measure::time("max_ns", "max", "The longest.", |windows| windows.max()),
+        column("calls", "calls", "Calls that wrote more than once.").count(|windows: &&Distribution| windows.calls()),
+        column("p50_ns", "p50", "The median window.").time(|windows| windows.quantile(0.5)),
+        column("p99_ns", "p99", "The 99th percentile.").time(|windows| windows.quantile(0.99)),
+        column("max_ns", "max", "The longest.").time(|windows| windows.max()),
     ];
     let windows = run.costs.inconsistency.iter();
     let rows = windows.map(|one| (strategy_row(run, one.strategy).group(one.name.as_str()), &one.found));

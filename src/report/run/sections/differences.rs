@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::report::document::format::{counted, percent, three};
-use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table};
+use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, column};
 use crate::report::run::decision::phrase::effect;
 use crate::report::run::{Evaluation, OperationResults, charts};
 use crate::stats::{MINIMUM_ROUNDS, Verdict};
@@ -35,47 +35,23 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
 }
 
 fn table(run: &Evaluation) -> Table {
+    let mean =
+        "The mean time divided by the baseline's, which is the mean of both its arms: the geometric mean over rounds.";
+    let p = "The p-value, adjusted for all comparisons of the family; `null` for a comparison that is not tested.";
     let metrics = [
-        Measure::number(
-            "share",
-            "share of mix",
-            "The operation's share (0 to 1) of the mix; `null` for the mix.",
-            percent,
-            |one: &Entry| one.row.share,
-        )
-        .only(Forms::MARKDOWN),
-        Measure::number(
-            "ratio",
-            "ratio",
-            "The mean time divided by the baseline's, which is the mean of both its arms: the geometric mean over rounds.",
-            three,
-            |one| one.measured.ratio().map(|ratio| ratio.mean),
-        ),
-        Measure::number(
-            "low",
-            "low",
-            "The lower bound of its 95 % CI, which covers all operations at once.",
-            three,
-            |one| Some(one.measured.ratio()?.interval?.low),
-        ),
-        Measure::number("high", "high", "The upper bound.", three, |one| Some(one.measured.ratio()?.interval?.high)),
-        Measure::count("rounds", "rounds", "Rounds in which both have a time.", |one| {
-            one.measured.ratio().map_or(0, |ratio| ratio.rounds as u64)
-        }),
-        Measure::number(
-            "p",
-            "adjusted p",
-            "The p-value, adjusted for all comparisons of the family; `null` for a comparison that is not tested.",
-            |p| format!("{p:.3}"),
-            |one| one.measured.comparison.as_ref()?.p,
-        ),
-        Measure::number("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.", effect, |one| {
-            one.measured.comparison.as_ref()?.mde
-        }),
-        Measure::text(
-            "difference",
-            "difference",
-            "The reported difference, `faster` or `slower`; `null` for none.",
+        column("share", "share of mix", "The operation's share (0 to 1) of the mix; `null` for the mix.")
+            .number(percent, |one: &Entry| one.row.share)
+            .only(Forms::MARKDOWN),
+        column("ratio", "ratio", mean).number(three, |one| one.measured.ratio().map(|ratio| ratio.mean)),
+        column("low", "low", "The lower bound of its 95 % CI, which covers all operations at once.")
+            .number(three, |one| Some(one.measured.ratio()?.interval?.low)),
+        column("high", "high", "The upper bound.").number(three, |one| Some(one.measured.ratio()?.interval?.high)),
+        column("rounds", "rounds", "Rounds in which both have a time.")
+            .count(|one| one.measured.ratio().map_or(0, |ratio| ratio.rounds as u64)),
+        column("p", "adjusted p", p).number(|p| format!("{p:.3}"), |one| one.measured.comparison.as_ref()?.p),
+        column("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.")
+            .number(effect, |one| one.measured.comparison.as_ref()?.mde),
+        column("difference", "difference", "The reported difference, `faster` or `slower`; `null` for none.").text(
             |one| {
                 let word = one.run.difference(one.measured).map(Verdict::id);
                 Cell::text(word.as_deref().unwrap_or("none")).with_value(word)
@@ -101,26 +77,16 @@ fn table(run: &Evaluation) -> Table {
 /// What every operation has once, for JSON.
 fn operations(run: &Evaluation) -> Table {
     let metrics = [
-        Measure::number(
-            "share",
-            "",
-            "Its share (0 to 1) of the mix; `null` for the mix.",
-            percent,
-            |(_, row): &(&Evaluation, &OperationResults)| row.share,
-        ),
-        Measure::number(
-            "noise_band",
-            "",
-            "How far from 1 (0.02 for 2 %) the repeat's ratio is; `null` without a repeat.",
-            percent,
-            |(_, row)| row.band,
-        ),
-        Measure::text("fastest", "", "The strategy that is clearly the fastest; `null` without one.", |(run, row)| {
+        column("share", "", "Its share (0 to 1) of the mix; `null` for the mix.")
+            .number(percent, |(_, row): &(&Evaluation, &OperationResults)| row.share),
+        column("noise_band", "", "How far from 1 (0.02 for 2 %) the repeat's ratio is; `null` without a repeat.")
+            .number(percent, |(_, row)| row.band),
+        column("fastest", "", "The strategy that is clearly the fastest; `null` without one.").text(|(run, row)| {
             Cell::value(row.fastest.and_then(|place| run.strategies.get(place)).map(|strategy| strategy.name.clone()))
         }),
     ];
     let rows = run.rows.iter().map(|row| (Row::new(row.name.as_str()), (run, row)));
-    let name = Column::text("operation", "operation", "Its name, or `mix`.");
+    let name = column("operation", "operation", "Its name, or `mix`.");
     Table::new("operations", "Operations", name, &metrics, rows).only(Forms::JSON)
 }
 

@@ -1,7 +1,7 @@
 //! What happened to the servers.
 
 use crate::report::document::format::{plain, time};
-use crate::report::document::{Cell, Column, Measure, Section, Table};
+use crate::report::document::{Cell, Column, Section, Table, column};
 use crate::report::run::Evaluation;
 use crate::results::{EventKind, EventRecord, RunRecord};
 
@@ -10,14 +10,12 @@ use super::strategy_row;
 /// Everything that happened to the servers; `None` when nothing did.
 pub(crate) fn section(record: &RunRecord, run: &Evaluation) -> Option<Section> {
     let metrics = [
-        Measure::text("what", "event", "What happened.", |event: &&EventRecord| text(&event.kind)),
-        Measure::count("round", "round", "The round, from 1 on.", |event| event.round.saturating_add(1)),
-        Measure::text("part", "while", "The part that was measured meanwhile.", |event| {
-            event.part.map_or("no call was measured", |part| part.label())
-        }),
-        Measure::cell("seconds", "at", "Seconds since the run was started or resumed.", |event| {
-            Cell::number(Some(event.seconds), |seconds| format!("{seconds:.1} s"))
-        }),
+        column("what", "event", "What happened.").text(|event: &&EventRecord| text(&event.kind)),
+        column("round", "round", "The round, from 1 on.").count(|event| event.round.saturating_add(1)),
+        column("part", "while", "The part that was measured meanwhile.")
+            .text(|event| event.part.map_or("no call was measured", |part| part.label())),
+        column("seconds", "at", "Seconds since the run was started or resumed.")
+            .cell(|event| Cell::number(Some(event.seconds), |seconds| format!("{seconds:.1} s"))),
     ];
     let known = record.events.iter().filter(|event| event.strategy < run.strategies.len());
     let rows = known.map(|event| (strategy_row(run, event.strategy), event));

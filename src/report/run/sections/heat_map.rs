@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::record::Part;
 use crate::report::document::format::{NOTHING, percent, three, time};
-use crate::report::document::{Cell, Column, Forms, Link, Measure, Table, Tone};
+use crate::report::document::{Cell, Column, Forms, Link, Table, Tone, column};
 use crate::report::run::{Evaluation, OperationResults, PartEvaluations};
 use crate::stats::{ArmComparison, Reason, Verdict};
 
@@ -59,7 +59,7 @@ pub(crate) fn rows<'r>(parts: &'r PartEvaluations) -> Vec<HeatRow<'r>> {
 /// A line per operation and one for the mix, and a column per strategy; `None` without two of them.
 pub(super) fn table(parts: &PartEvaluations) -> Option<Table> {
     let (rows, main) = (rows(parts), parts.main());
-    let metrics = [Measure::cell("own_time", "", "", |heat: &&HeatCell| heat.cell.clone())];
+    let metrics = [column("own_time", "", "").cell(|heat: &&HeatCell| heat.cell.clone())];
     let lines = rows.iter().flat_map(|heat| {
         let place = main.mix_first().position(|other| other.label() == heat.row.label());
         let tone = if heat.row.is_mix { Tone::Strong } else { Tone::Plain };
@@ -69,7 +69,7 @@ pub(super) fn table(parts: &PartEvaluations) -> Option<Table> {
     });
     let title = "Time of every operation by itself, times the best";
     let table = Table::new("heat_map", title, Column::strategy(), &metrics, lines);
-    let group = Column::text("operation", "by itself, times the best", "The operation.");
+    let group = column("operation", "by itself, times the best", "The operation.");
     (!rows.is_empty()).then(|| table.grouped(group).side_by_side(Forms::DOCUMENT).only(Forms::DOCUMENT))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::record::{MetricRow, Shown};
 use crate::report::document::format::{NOTHING, capitalised, enumerated, interval, three, time};
-use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, Tone};
+use crate::report::document::{Cell, Column, Forms, Kind, Row, Section, Table, Tone, column};
 use crate::report::run::{Evaluation, OperationResults, charts, histogram};
 use crate::stats::Verdict;
 
@@ -39,16 +39,17 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Section {
 
 fn table(run: &Evaluation) -> Table {
     let means = [
-        Measure::number("mean_ns", "mean", "The mean time: the geometric mean over rounds.", time, |one: &Entry| {
-            one.measured.mean
-        }),
-        Measure::cell("ratio", "ratio", "The mean divided by the baseline's.", ratio)
+        column("mean_ns", "mean", "The mean time: the geometric mean over rounds.")
+            .number(time, |one: &Entry| one.measured.mean),
+        column("ratio", "ratio", "The mean divided by the baseline's.")
+            .cell(ratio)
             .only(Forms::TERMINAL.and(Forms::HTML)),
-        Measure::cell("ci", "95 % CI", "The ratio's confidence interval.", |one: &Entry| {
-            let bounds = one.measured.ratio().and_then(|ratio| ratio.interval);
-            Cell::text(bounds.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high)))
-        })
-        .only(Forms::TERMINAL.and(Forms::HTML)),
+        column("ci", "95 % CI", "The ratio's confidence interval.")
+            .cell(|one: &Entry| {
+                let bounds = one.measured.ratio().and_then(|ratio| ratio.interval);
+                Cell::text(bounds.map_or_else(String::new, |bounds| interval(bounds.low, bounds.high)))
+            })
+            .only(Forms::TERMINAL.and(Forms::HTML)),
     ];
     let quantiles = MetricRow::quantiles().map(|(metric, share)| {
         let [key, about] = metric.column;
@@ -58,17 +59,18 @@ fn table(run: &Evaluation) -> Table {
             Shown::InFull | Shown::Nowhere => Forms::DETAILED,
         };
         let cell = move |one: &Entry| Cell::number(one.measured.quantile(share), time);
-        Measure::new(Kind::Number, key, metric.name, about, cell).only(forms)
+        column(key, metric.name, about).measure(Kind::Number, cell).only(forms)
     });
     let others = [
-        Measure::time("max_ns", "max", "The longest.", |one: &Entry| one.measured.distribution.max())
+        column("max_ns", "max", "The longest.")
+            .time(|one: &Entry| one.measured.distribution.max())
             .only(Forms::DETAILED),
-        Measure::count("calls", "calls", "Successful calls.", |one: &Entry| one.measured.distribution.calls())
+        column("calls", "calls", "Successful calls.")
+            .count(|one: &Entry| one.measured.distribution.calls())
             .only(Forms::DETAILED),
-        Measure::number("round_trips_per_call", "round trips", "Messages exchanged per call.", three, |one: &Entry| {
-            one.measured.totals.round_trips_per_call()
-        })
-        .only(Forms::DETAILED),
+        column("round_trips_per_call", "round trips", "Messages exchanged per call.")
+            .number(three, |one: &Entry| one.measured.totals.round_trips_per_call())
+            .only(Forms::DETAILED),
     ];
     let metrics: Vec<_> = means.into_iter().chain(quantiles).chain(others).collect();
     let rows = operation_rows(run).map(|(row, one)| (row.id(Some(times_id(one.operation, one.place))), one));

@@ -3,14 +3,14 @@
 use std::fmt::Display;
 
 use crate::report::document::format::{bytes, count, counted, enumerated, listed, plain};
-use crate::report::document::{Cell, Column, Forms, Listing, Measure, Row, Section, Table};
+use crate::report::document::{Cell, Forms, Listing, Row, Section, Table, column};
 use crate::report::run::{PartEvaluations, cost, validity};
 use crate::results::verification::Verification;
 use crate::results::{CellRecord, Part, RunRecord, ScenarioRecord, ServerSharing, Setting};
 
 /// The settings and the command that measures the run again.
 pub(crate) fn section(record: &RunRecord, command: &str) -> Section {
-    let measures = [Measure::text("value", "value", "Its value.", |value: &String| Cell::text(value))];
+    let measures = [column("value", "value", "Its value.").text(|value: &String| Cell::text(value))];
     let mut seen = Vec::new();
     let rows = measured(record).into_iter().map(|(name, value)| {
         // A server that docshape starts is on the client machine, with the cache that the settings name.
@@ -19,7 +19,7 @@ pub(crate) fn section(record: &RunRecord, command: &str) -> Section {
         seen.push(name.clone());
         (Row::new(name).only(forms), value)
     });
-    let name = Column::text("setting", "setting", "What was set or found.");
+    let name = column("setting", "setting", "What was set or found.");
     let table = Table::new("settings", "Settings", name, &measures, rows).list();
     let lead = "To measure it again (run.json contains the text of the scenario, if its file is gone):";
     let again = Listing { lead: lead.to_owned(), language: "sh", lines: vec![command.to_owned()] };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::record::{Metric, Part};
 use crate::report::document::format::{bytes, percent, three, time};
-use crate::report::document::{Cell, Column, Forms, Measure, Section, Table};
+use crate::report::document::{Cell, Column, Forms, Measure, Section, Table, column};
 use crate::report::run::decision::phrase::effect;
 use crate::report::run::{Evaluation, PartEvaluations, StrategyResults};
 use crate::stats::{Comparison, Ratio, Verdict};
@@ -48,21 +48,15 @@ impl Entry<'_> {
 pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
     let metrics = [
         Measure::word("part", "The part of the run: `rate` or `saturation`.", |one: &Entry| one.part.name()),
-        Measure::cell("value", "", "The number: nanoseconds, or calls per second.", Entry::value),
-        Measure::number("ratio", "ratio", "Divided by the baseline's: the geometric mean over rounds.", three, |one| {
-            one.ratio().map(|ratio| ratio.mean)
-        }),
-        Measure::number("low", "low", "The lower bound of its 95 % CI.", three, |one| Some(one.ratio()?.interval?.low)),
-        Measure::number("high", "high", "The upper bound.", three, |one| Some(one.ratio()?.interval?.high)),
-        Measure::number(
-            "mde",
-            "MDE",
-            "The minimum detectable effect (80 % power): 0.1 for 10 %.",
-            effect,
-            |one: &Entry| one.comparison?.mde,
-        )
-        .only(Forms::DETAILED),
-        Measure::text("difference", "difference", "The reported difference; `null` for none.", |one| {
+        column("value", "", "The number: nanoseconds, or calls per second.").cell(Entry::value),
+        column("ratio", "ratio", "Divided by the baseline's: the geometric mean over rounds.")
+            .number(three, |one| one.ratio().map(|ratio| ratio.mean)),
+        column("low", "low", "The lower bound of its 95 % CI.").number(three, |one| Some(one.ratio()?.interval?.low)),
+        column("high", "high", "The upper bound.").number(three, |one| Some(one.ratio()?.interval?.high)),
+        column("mde", "MDE", "The minimum detectable effect (80 % power): 0.1 for 10 %.")
+            .number(effect, |one: &Entry| one.comparison?.mde)
+            .only(Forms::DETAILED),
+        column("difference", "difference", "The reported difference; `null` for none.").text(|one| {
             let word = one.difference();
             Cell::text(word.unwrap_or_default()).with_value(word)
         }),
@@ -81,36 +75,23 @@ pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
         })
     });
     let table = Table::new("mix", "The mix", Column::strategy(), &metrics, rows);
-    let table = table.grouped(Column::text("question", "the mix", "What was asked."));
+    let table = table.grouped(column("question", "the mix", "What was asked."));
     Section::new("mix", "The mix").table(table).with_rows()
 }
 
 /// What saturation shows besides the calls per second; `None` without that part.
 pub(crate) fn saturation(run: &Arc<Evaluation>) -> Option<Section> {
     let metrics = [
-        Measure::number(
-            "calls_per_second",
-            "calls/s",
-            "Calls per second while every client had one.",
-            three,
-            |one: &&StrategyResults| one.calls_per_second,
-        ),
-        Measure::number("in_flight", "in flight", "Calls in flight, by Little's law.", three, |one| {
-            one.in_flight.map(|found| found.achieved)
-        }),
-        Measure::number("in_flight_share", "of clients", "The same per client (0 to 1).", percent, |one| {
-            one.in_flight.map(|found| found.share())
-        }),
-        Measure::number(
-            "flush_seconds",
-            "flush",
-            "Deferred cost: seconds of the flush that 1,000 calls leave to do.",
-            |seconds| time(seconds * 1e9),
-            |one| one.deferred.map(|cost| cost.seconds),
-        ),
-        Measure::number("flush_bytes", "flushed", "Deferred cost: the bytes that this flush writes.", bytes, |one| {
-            one.deferred.and_then(|cost| cost.bytes)
-        }),
+        column("calls_per_second", "calls/s", "Calls per second while every client had one.")
+            .number(three, |one: &&StrategyResults| one.calls_per_second),
+        column("in_flight", "in flight", "Calls in flight, by Little's law.")
+            .number(three, |one| one.in_flight.map(|found| found.achieved)),
+        column("in_flight_share", "of clients", "The same per client (0 to 1).")
+            .number(percent, |one| one.in_flight.map(|found| found.share())),
+        column("flush_seconds", "flush", "Deferred cost: seconds of the flush that 1,000 calls leave to do.")
+            .number(|seconds| time(seconds * 1e9), |one| one.deferred.map(|cost| cost.seconds)),
+        column("flush_bytes", "flushed", "Deferred cost: the bytes that this flush writes.")
+            .number(bytes, |one| one.deferred.and_then(|cost| cost.bytes)),
     ];
     let table = Table::new("saturation", "Saturation", Column::strategy(), &metrics, strategy_rows(run, Some));
     let note = "Calls in flight below 95 % of the clients mean that long calls left clients idle. flush, flushed: what 1,000 \

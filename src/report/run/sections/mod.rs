@@ -19,7 +19,7 @@ pub(crate) mod verdict;
 mod what_if;
 
 use crate::report::document::format::percent;
-use crate::report::document::{Cell, Column, Forms, Row, Section};
+use crate::report::document::{Cell, Column, Forms, Row, Section, column};
 use crate::results::{Part, RunRecord};
 
 use super::{Evaluation, Measured, OperationResults, RunDetails, StrategyResults};
@@ -118,7 +118,7 @@ fn operation_rows(run: &Evaluation) -> impl Iterator<Item = (Row, Entry<'_>)> {
 
 /// The column of operations without the mix.
 fn operation_column() -> Column {
-    Column::text("operation", "operation", "The operation.")
+    column("operation", "operation", "The operation.")
 }
 
 /// An operation's name and its share of the mix.

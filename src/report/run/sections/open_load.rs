@@ -1,7 +1,7 @@
 //! Whether strategies kept up with an open load.
 
 use crate::report::document::format::{percent, three, time};
-use crate::report::document::{Column, Forms, Measure, Section, Table};
+use crate::report::document::{Column, Forms, Section, Table, column};
 use crate::report::run::Evaluation;
 use crate::stats::OpenLoad;
 
@@ -10,50 +10,33 @@ use super::strategy_rows;
 /// The offered and the achieved rate; `None` with closed load.
 pub(crate) fn section(run: &Evaluation) -> Option<Section> {
     let metrics = [
-        Measure::number("offered", "offered/s", "Calls per second that were due.", three, |open: &&OpenLoad| {
-            open.offered
-        }),
-        Measure::number("achieved", "achieved/s", "Calls per second that were sent in time.", three, |open| {
-            open.achieved
-        }),
-        Measure::number("share", "share", "The share (0 to 1) that was sent in time.", percent, |open: &&OpenLoad| {
-            open.share
-        })
-        .only(Forms::JSON),
-        Measure::count("skipped", "skipped", "Calls that waited longer than the timeout.", |open| open.skipped),
-        Measure::count("never_started", "never started", "Calls that were never started.", |open| open.never_started),
-        Measure::time(
-            "lag_p50_ns",
-            "lag p50",
-            "The pacer's lag: from the intended start to the release.",
-            |open: &&OpenLoad| open.pacer_lag.quantile(0.5),
-        )
-        .only(Forms::DETAILED),
-        Measure::time("lag_p99_ns", "lag p99", "Its 99th percentile.", |open| open.pacer_lag.quantile(0.99)),
-        Measure::time("lag_max_ns", "lag max", "Its maximum.", |open: &&OpenLoad| open.pacer_lag.max())
+        column("offered", "offered/s", "Calls per second that were due.")
+            .number(three, |open: &&OpenLoad| open.offered),
+        column("achieved", "achieved/s", "Calls per second that were sent in time.")
+            .number(three, |open| open.achieved),
+        column("share", "share", "The share (0 to 1) that was sent in time.")
+            .number(percent, |open: &&OpenLoad| open.share)
             .only(Forms::JSON),
-        Measure::time(
-            "wait_p50_ns",
-            "wait p50",
-            "Queue wait: from the release until a client was free.",
-            |open: &&OpenLoad| open.queue_wait.quantile(0.5),
-        )
-        .only(Forms::DETAILED),
-        Measure::time("wait_p99_ns", "wait p99", "Its 99th percentile.", |open| open.queue_wait.quantile(0.99)),
-        Measure::time("wait_max_ns", "wait max", "Its maximum.", |open: &&OpenLoad| open.queue_wait.max())
+        column("skipped", "skipped", "Calls that waited longer than the timeout.").count(|open| open.skipped),
+        column("never_started", "never started", "Calls that were never started.").count(|open| open.never_started),
+        column("lag_p50_ns", "lag p50", "The pacer's lag: from the intended start to the release.")
+            .time(|open: &&OpenLoad| open.pacer_lag.quantile(0.5))
+            .only(Forms::DETAILED),
+        column("lag_p99_ns", "lag p99", "Its 99th percentile.").time(|open| open.pacer_lag.quantile(0.99)),
+        column("lag_max_ns", "lag max", "Its maximum.").time(|open: &&OpenLoad| open.pacer_lag.max()).only(Forms::JSON),
+        column("wait_p50_ns", "wait p50", "Queue wait: from the release until a client was free.")
+            .time(|open: &&OpenLoad| open.queue_wait.quantile(0.5))
+            .only(Forms::DETAILED),
+        column("wait_p99_ns", "wait p99", "Its 99th percentile.").time(|open| open.queue_wait.quantile(0.99)),
+        column("wait_max_ns", "wait max", "Its maximum.")
+            .time(|open: &&OpenLoad| open.queue_wait.max())
             .only(Forms::JSON),
-        Measure::number(
-            "service_mean_ns",
-            "service",
-            "The mean service time of answered calls.",
-            time,
-            |open: &&OpenLoad| open.service_mean,
-        )
-        .only(Forms::DETAILED),
-        Measure::number("response_mean_ns", "response", "Their mean response time.", time, |open: &&OpenLoad| {
-            open.response_mean
-        })
-        .only(Forms::DETAILED),
+        column("service_mean_ns", "service", "The mean service time of answered calls.")
+            .number(time, |open: &&OpenLoad| open.service_mean)
+            .only(Forms::DETAILED),
+        column("response_mean_ns", "response", "Their mean response time.")
+            .number(time, |open: &&OpenLoad| open.response_mean)
+            .only(Forms::DETAILED),
     ];
     let rows = strategy_rows(run, |strategy| &strategy.open);
     let table = Table::new("open_load", "Offered and achieved load", Column::strategy(), &metrics, rows);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::record::CallOutcome;
 use crate::report::document::chart::cut;
 use crate::report::document::format::{NOTHING, count, counted, percent, plain};
-use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, Tone};
+use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, Tone, column};
 use crate::report::run::{Evaluation, StrategyResults};
 use crate::stats::{Anomalies, OutcomeTotals};
 
@@ -26,11 +26,12 @@ pub(crate) fn section(run: &Evaluation) -> Section {
 fn outcomes(run: &Evaluation) -> Table {
     let map = |key, about, map: fn(&&OutcomeTotals) -> Value| Measure::data(key, about, map).of(Kind::Map);
     let metrics = [
-        Measure::cell("outcomes", "outcomes", "Calls by outcome.", |totals: &&OutcomeTotals| {
-            let tone = if totals.failed() > 0 { Tone::Bad } else { Tone::Plain };
-            Cell::text(shares(totals)).tone(tone).with_value(counts(&totals.outcomes))
-        })
-        .of(Kind::Map),
+        column("outcomes", "outcomes", "Calls by outcome.")
+            .cell(|totals: &&OutcomeTotals| {
+                let tone = if totals.failed() > 0 { Tone::Bad } else { Tone::Plain };
+                Cell::text(shares(totals)).tone(tone).with_value(counts(&totals.outcomes))
+            })
+            .of(Kind::Map),
         Measure::data("calls", "Completed calls.", |totals| totals.calls),
         Measure::data("round_trips", "Messages exchanged.", |totals| totals.round_trips),
         Measure::data("above_bound", "Calls that took longer than can be recorded.", |totals| totals.saturated),
@@ -74,19 +75,18 @@ type Reason<'r> = (&'r str, u64, Option<&'r String>);
 
 fn errors(run: &Evaluation) -> Table {
     let metrics = [
-        Measure::text("error", "error", "The reason.", |(reason, ..): &Reason| plain(reason)),
-        Measure::count("calls", "calls", "Failed calls.", |(_, calls, _)| *calls),
-        Measure::text("message", "message", "The server's message for the first.", |(.., message)| {
-            message.map_or_else(String::new, |message| plain(message))
-        }),
+        column("error", "error", "The reason.").text(|(reason, ..): &Reason| plain(reason)),
+        column("calls", "calls", "Failed calls.").count(|(_, calls, _)| *calls),
+        column("message", "message", "The server's message for the first.")
+            .text(|(.., message)| message.map_or_else(String::new, |message| plain(message))),
     ];
     by_reason("errors", "Errors", &metrics, run, |totals| &totals.errors)
 }
 
 fn retries(run: &Evaluation) -> Table {
     let metrics = [
-        Measure::text("cause", "retry because of", "The cause.", |(cause, ..): &Reason| plain(cause)),
-        Measure::count("retries", "retries", "Retried attempts.", |(_, retries, _)| *retries),
+        column("cause", "retry because of", "The cause.").text(|(cause, ..): &Reason| plain(cause)),
+        column("retries", "retries", "Retried attempts.").count(|(_, retries, _)| *retries),
     ];
     by_reason("retries", "Retries", &metrics, run, |totals| &totals.retries)
 }
@@ -107,10 +107,10 @@ fn by_reason<'r>(
 
 /// What a terminal says of calls that were rejected, failed or retried, and of audits.
 fn exceptions(run: &Evaluation) -> Table {
-    let metrics = [Measure::text("", "", "", |text: &String| Cell::text(text))];
+    let metrics = [column("", "", "").text(|text: &String| Cell::text(text))];
     let rows =
         run.strategies.iter().filter_map(|strategy| Some((Row::new(strategy.name.as_str()), exception(strategy)?)));
-    Table::new("exceptions", "", Column::text("", "", ""), &metrics, rows).list().only(Forms::TERMINAL)
+    Table::new("exceptions", "", column("", "", ""), &metrics, rows).list().only(Forms::TERMINAL)
 }
 
 fn exception(strategy: &StrategyResults) -> Option<String> {
@@ -147,13 +147,11 @@ fn exception(strategy: &StrategyResults) -> Option<String> {
 /// What audits counted, also where that is nothing; `None` without audits.
 pub(crate) fn audits(run: &Evaluation) -> Option<Section> {
     let metrics = [
-        Measure::text("audit", "audit", "The audit.", |one: &&Anomalies| plain(&one.audit)),
-        Measure::cell("anomalies", "anomalies", "Anomalies in all rounds.", |one| {
-            Cell::count(one.total).tone(if one.total > 0 { Tone::Bad } else { Tone::Plain })
-        }),
-        Measure::cell("rounds_with_anomalies", "rounds with anomalies", "Rounds with anomalies.", |one| {
-            Cell::text(format!("{} of {}", one.wrong, one.cells)).with_value(one.wrong)
-        }),
+        column("audit", "audit", "The audit.").text(|one: &&Anomalies| plain(&one.audit)),
+        column("anomalies", "anomalies", "Anomalies in all rounds.")
+            .cell(|one| Cell::count(one.total).tone(if one.total > 0 { Tone::Bad } else { Tone::Plain })),
+        column("rounds_with_anomalies", "rounds with anomalies", "Rounds with anomalies.")
+            .cell(|one| Cell::text(format!("{} of {}", one.wrong, one.cells)).with_value(one.wrong)),
         Measure::data("rounds", "Rounds in which it ran.", |one| one.cells),
     ];
     let rows: Vec<_> = strategy_rows(run, |strategy| &strategy.audits).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::report::document::format::{NOTHING, bytes, bytes_change, count_change};
-use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table};
+use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, column};
 use crate::report::run::{Evaluation, charts};
 use crate::stats::{Change, CollectionGrowth};
 
@@ -55,7 +55,7 @@ fn table(run: &Evaluation) -> Table {
             (row.id((place == 0).then(|| sizes_id(strategy))), growth)
         })
     });
-    let name = Column::text("collection", "collection", "The collection.");
+    let name = column("collection", "collection", "The collection.");
     let table = Table::new("sizes", "Every collection before → after", name, &metrics, rows);
     table.grouped(Column::strategy()).folded()
 }
@@ -67,7 +67,7 @@ pub(crate) fn size<'m, T: 'm>(
     about: &'static str,
     cell: fn(&T) -> Cell,
 ) -> Measure<'m, T> {
-    Measure::cell(key, heading, about, cell).of(Kind::Map)
+    column(key, heading, about).cell(cell).of(Kind::Map)
 }
 
 fn sized(one: Change) -> Cell {

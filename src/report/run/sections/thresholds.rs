@@ -2,7 +2,7 @@
 
 use crate::record::Unit;
 use crate::report::document::format::{counted, percent, plain, time};
-use crate::report::document::{Cell, Column, Kind, Measure, Row, Section, Table, Tone};
+use crate::report::document::{Cell, Kind, Row, Section, Table, Tone, column};
 use crate::results::RunRecord;
 use crate::stats::{Measurement, Threshold};
 
@@ -27,15 +27,16 @@ impl ThresholdView {
 /// Whether each threshold passed; `None` without thresholds.
 pub(crate) fn section(thresholds: &[ThresholdView]) -> Option<Section> {
     let measures = [
-        Measure::cell("passed", "result", "Whether it passed.", |one: &&ThresholdView| {
-            let (mark, tone) = if one.has_passed { ("✓", Tone::Good) } else { ("✗", Tone::Bad) };
-            Cell::text(format!("{mark} {}", one.word())).tone(tone).with_value(one.has_passed)
-        })
-        .of(Kind::Flag),
-        Measure::text("found", "found", "The number, or why there is none.", |one| Cell::text(&one.found)),
+        column("passed", "result", "Whether it passed.")
+            .cell(|one: &&ThresholdView| {
+                let (mark, tone) = if one.has_passed { ("✓", Tone::Good) } else { ("✗", Tone::Bad) };
+                Cell::text(format!("{mark} {}", one.word())).tone(tone).with_value(one.has_passed)
+            })
+            .of(Kind::Flag),
+        column("found", "found", "The number, or why there is none.").text(|one| Cell::text(&one.found)),
     ];
     let rows = thresholds.iter().map(|one| (Row::new(one.text.as_str()), one));
-    let name = Column::text("threshold", "threshold", "As it was written.");
+    let name = column("threshold", "threshold", "As it was written.");
     let table = Table::new("thresholds", "Thresholds", name, &measures, rows).list();
     Section::new("thresholds", "Thresholds").table(table).with_rows()
 }

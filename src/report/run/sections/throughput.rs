@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::report::document::format::three;
-use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table};
+use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, column};
 use crate::report::run::{Evaluation, StrategyResults, charts};
 use crate::stats::{RoundTimes, Spread};
 
@@ -24,13 +24,8 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Section {
 fn slices(run: &Evaluation) -> Table {
     let metrics = [
         Measure::data("low", "The lower quartile of the rounds.", |one: &Option<Spread>| one.map(|one| one.low)),
-        Measure::number(
-            "median",
-            "calls/s",
-            "Calls per second in this slice: the median of the rounds.",
-            three,
-            |one| one.map(|spread| spread.median),
-        ),
+        column("median", "calls/s", "Calls per second in this slice: the median of the rounds.")
+            .number(three, |one| one.map(|spread| spread.median)),
         Measure::data("high", "The upper quartile of the rounds.", |one| one.map(|spread| spread.high)),
     ];
     let slices = run.strategies.iter().map(|strategy| strategy.slice_rates.len()).max().unwrap_or(0);
@@ -51,16 +46,16 @@ fn rows<'r, T>(run: &'r Evaluation, count: usize, of: impl Fn(&'r StrategyResult
 }
 
 fn numbered(table: Table, key: &'static str, about: &'static str) -> Table {
-    let group = Column { kind: Kind::Number, ..Column::text(key, key, about) };
+    let group = Column { kind: Kind::Number, ..column(key, key, about) };
     table.grouped(group).side_by_side(Forms::HTML).folded().only(Forms::HTML.and(Forms::JSON))
 }
 
 fn rounds(run: &Evaluation) -> Table {
     type Entry = (Option<f64>, Option<RoundTimes>);
     let metrics = [
-        Measure::number("calls_per_second", "calls/s", "Calls per second in this round.", three, |one: &Entry| one.0),
-        Measure::time("p50_ns", "p50", "The median time.", |one| one.1?.median),
-        Measure::time("p99_ns", "p99", "The 99th percentile of the times.", |one| one.1?.p99),
+        column("calls_per_second", "calls/s", "Calls per second in this round.").number(three, |one: &Entry| one.0),
+        column("p50_ns", "p50", "The median time.").time(|one| one.1?.median),
+        column("p99_ns", "p99", "The 99th percentile of the times.").time(|one| one.1?.p99),
     ];
     let rounds = run.strategies.iter().map(|strategy| strategy.round_rates.len()).max().unwrap_or(0);
     let title = "Calls per second, p50 and p99 of each round";

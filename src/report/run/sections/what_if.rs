@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::report::document::format::{capitalised, percent, plain, three, time};
-use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, Tone};
+use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, Tone, column};
 use crate::report::run::decision::phrase::UNPREDICTED;
 use crate::report::run::{Evaluation, PartEvaluations};
 use crate::results::{Part, RunRecord};
@@ -143,37 +143,16 @@ impl<'r> WhatIf<'r> {
         let metrics = [
             Measure::word("mix", "The mix.", |one: &Entry| Cell::text(&one.mix.name)),
             Measure::word("part", "The part of the run: `rate` or `saturation`.", |one| one.of.part.name()),
-            Measure::number(
-                "estimated_ns",
-                "estimated",
-                "Own times, weighted by the shares of the mix.",
-                time,
-                |one| one.mix.estimate.mean(one.strategy),
-            ),
-            Measure::number("measured_ns", "measured", "The mean time of a call in this mix and part.", time, |one| {
-                one.of.times[one.strategy]
-            }),
-            Measure::number(
-                "estimated_ratio",
-                "estimated, × best",
-                "Estimated, relative to the best strategy.",
-                three,
-                |one| one.ratios().map(|(estimated, _)| estimated),
-            ),
-            Measure::number(
-                "measured_ratio",
-                "measured, × best",
-                "Measured, relative to the best strategy.",
-                three,
-                |one| one.ratios().map(|(_, measured)| measured),
-            ),
-            Measure::number(
-                "miss",
-                "miss",
-                "The estimated ratio divided by the measured one, minus 1.",
-                signed,
-                Entry::miss,
-            ),
+            column("estimated_ns", "estimated", "Own times, weighted by the shares of the mix.")
+                .number(time, |one| one.mix.estimate.mean(one.strategy)),
+            column("measured_ns", "measured", "The mean time of a call in this mix and part.")
+                .number(time, |one| one.of.times[one.strategy]),
+            column("estimated_ratio", "estimated, × best", "Estimated, relative to the best strategy.")
+                .number(three, |one| one.ratios().map(|(estimated, _)| estimated)),
+            column("measured_ratio", "measured, × best", "Measured, relative to the best strategy.")
+                .number(three, |one| one.ratios().map(|(_, measured)| measured)),
+            column("miss", "miss", "The estimated ratio divided by the measured one, minus 1.")
+                .number(signed, Entry::miss),
         ];
         let rows = self.entries().map(|one| {
             let tone = if one.strategy == one.best { Tone::Strong } else { Tone::Plain };
@@ -181,19 +160,14 @@ impl<'r> WhatIf<'r> {
             (row.id(Some(one.id.clone())).group(format!("{}, {}", one.mix.name, label(one.of.part))), one)
         });
         let title = "Measured mixes, and what the estimate says of them";
-        let question = Column::text("question", "measured mix", "A mix, and the part in which it was measured.");
+        let question = column("question", "measured mix", "A mix, and the part in which it was measured.");
         Table::new("mix_estimates", title, Column::strategy(), &metrics, rows).grouped(question)
     }
 
     /// The own time of every operation that was called.
     fn own_times(&self) -> Table {
-        let metrics = [Measure::number(
-            "own_ns",
-            "own time",
-            "The mean time of a call with nothing else on the server.",
-            time,
-            |own: &Option<f64>| *own,
-        )];
+        let metrics = [column("own_ns", "own time", "The mean time of a call with nothing else on the server.")
+            .number(time, |own: &Option<f64>| *own)];
         let rows = self.called.iter().flat_map(|operation| {
             self.shown.iter().map(move |strategy| {
                 let row = strategy_row(self.run, *strategy).group(self.operation(*operation));
@@ -234,14 +208,14 @@ impl<'r> WhatIf<'r> {
     /// The shares of the operations in the measured mixes.
     fn shares(&self) -> Table {
         let metrics =
-            [Measure::number("share", "share", "Its share (0 to 1) of the calls.", percent, |share: &f64| *share)];
+            [column("share", "share", "Its share (0 to 1) of the calls.").number(percent, |share: &f64| *share)];
         let rows = self.called.iter().flat_map(|operation| {
             self.mixes.iter().map(move |mix| {
                 let row = Row::new(mix.name.as_str()).group(self.operation(*operation));
                 (row, mix.estimate.share(*operation))
             })
         });
-        let name = Column::text("mix", "mix", "The mix.");
+        let name = column("mix", "mix", "The mix.");
         let title = "Shares of the calls in the measured mixes";
         Table::new("mix_shares", title, name, &metrics, rows).folded().grouped(operation_column()).only(Forms::JSON)
     }

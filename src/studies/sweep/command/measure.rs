@@ -12,9 +12,8 @@ use crate::server::client::MongoTarget;
 use crate::studies::sweep::record::SweepRecord;
 use crate::studies::sweep::report::sweep_conclusion;
 
-use super::Sweep;
 use super::refine::refined;
-use super::runs_of_points;
+use super::{Sweep, runs_of_points};
 
 /// Measures all points, then those that `--refine` adds, and writes and prints the report.
 ///

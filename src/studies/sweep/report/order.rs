@@ -3,7 +3,7 @@
 use crate::report::document::chart::lines::StrategyLine;
 use crate::report::document::format::NOTHING;
 use crate::report::{
-    Cell, Charts, Column, Forms, Kind, Measure, Row, Section, Table, Tone, interval, listed, plain, three,
+    Cell, Charts, Forms, Kind, Measure, Row, Section, Table, Tone, column, interval, listed, plain, three,
 };
 use crate::stats::Verdict;
 use crate::studies::sweep::chart::{self, RatioChart, WinnerCell, WinnerMap};
@@ -34,12 +34,11 @@ impl Swept<'_> {
         let flips = "Where the ratio of their times crosses 1: the range and the best guess.";
         let ratios = "The time of the first strategy divided by that of the second one, at each value.";
         let measures = [
-            Measure::text("strategies", "strategies", "The two strategies.", |one: &Pair| one.0.clone()).only(other),
-            Measure::text("answer", "answer", about, |one: &Pair| answer(one.1.clone(), &one.2)).only(other),
-            Measure::text("said", "answer", "The two strategies, and which is faster where.", |one: &Pair| {
-                answer(format!("{}: {}", one.0, one.1), &one.2)
-            })
-            .only(read),
+            column("strategies", "strategies", "The two strategies.").text(|one: &Pair| one.0.clone()).only(other),
+            column("answer", "answer", about).text(|one: &Pair| answer(one.1.clone(), &one.2)).only(other),
+            column("said", "answer", "The two strategies, and which is faster where.")
+                .text(|one: &Pair| answer(format!("{}: {}", one.0, one.1), &one.2))
+                .only(read),
             Measure::data("flips", flips, |one: &Pair| {
                 one.2.flips.iter().flat_map(|flip| [flip.low, flip.at, flip.high]).collect::<Vec<f64>>()
             })
@@ -57,7 +56,7 @@ impl Swept<'_> {
             .iter()
             .map(|one| (Row::new(self.place(one)), (self.strategies_of(one), self.sentence(one), one.curve.clone())));
         let about = "An operation, or the mix, and the value of the second condition.";
-        let (title, name) = ("Which strategy is faster where", Column::text("place", "operation", about));
+        let (title, name) = ("Which strategy is faster where", column("place", "operation", about));
         let table = Table::new("orders", title, name, &measures, rows).list_in(read);
         let charts = self.ratio_charts(pairs);
         let charts = Charts::of(self.series(), move |series| chart::ratios(&charts, series), "");
@@ -95,18 +94,15 @@ impl Swept<'_> {
         let flip = "The added latency at which both take the same time.";
         let trips = "Round trips per call of the first strategy.";
         let measures = [
-            Measure::number("round_trips", "trips", trips, three, |one: &NetworkFlip| one.prediction.round_trips[0]),
-            Measure::number("other_round_trips", "of the other", "Those of the second strategy.", three, |one| {
-                one.prediction.round_trips[1]
-            }),
-            Measure::text("predicted_flip", "predicted flip", flip, |one| one.predicted.clone()),
-            Measure::text("measured_flip", "measured flip", "Where their order flips, with 95 % confidence.", |one| {
-                one.measured.clone()
-            }),
-            Measure::number("predicted_ratio", "predicted ratio", about, three, |one| one.prediction.ratio),
-            Measure::text("measured_ratio", "measured ratio", "The same as measured, with its interval.", |one| {
-                one.ratio.clone()
-            }),
+            column("round_trips", "trips", trips).number(three, |one: &NetworkFlip| one.prediction.round_trips[0]),
+            column("other_round_trips", "of the other", "Those of the second strategy.")
+                .number(three, |one| one.prediction.round_trips[1]),
+            column("predicted_flip", "predicted flip", flip).text(|one| one.predicted.clone()),
+            column("measured_flip", "measured flip", "Where their order flips, with 95 % confidence.")
+                .text(|one| one.measured.clone()),
+            column("predicted_ratio", "predicted ratio", about).number(three, |one| one.prediction.ratio),
+            column("measured_ratio", "measured ratio", "The same as measured, with its interval.")
+                .text(|one| one.ratio.clone()),
         ];
         let mut pairs: Vec<&SweptPair> = pairs.iter().collect();
         pairs.sort_by_key(|pair| (pair.one, pair.other));
@@ -114,9 +110,9 @@ impl Swept<'_> {
             Some((Row::new(self.place(pair)).group(self.strategies_of(pair)), self.network_flip(pair)?))
         };
         let rows = pairs.into_iter().filter_map(row);
-        let name = Column::text("place", "operation", "An operation, or the mix.");
+        let name = column("place", "operation", "An operation, or the mix.");
         let title = "Predicted and measured";
-        let group = Column::text("strategies", "strategies", "The two strategies.");
+        let group = column("strategies", "strategies", "The two strategies.");
         let table = Table::new("network", title, name, &measures, rows).grouped(group);
         let note = format!(
             "Predicted from the times at {} alone: each round trip takes the added latency longer. Ratios are those at {}.",
@@ -170,7 +166,7 @@ impl Swept<'_> {
         };
         let maps: Vec<WinnerMap> = compared.map(map).collect();
         let about = "The strategy that is faster than every other one; none where no difference is shown.";
-        let measures = [Measure::text("fastest", "fastest", about, String::clone)];
+        let measures = [column("fastest", "fastest", about).text(String::clone)];
         let rows = maps.iter().flat_map(|map| {
             map.rows.iter().flat_map(move |(under, cells)| {
                 let group = format!("{}, {under}", map.title);
@@ -181,9 +177,8 @@ impl Swept<'_> {
             })
         });
         let rows: Vec<_> = rows.collect();
-        let name = Column::text("value", plain(&first.name), "The value of the first condition.");
-        let group =
-            Column::text("place", "operation and value", "The operation and the value of the second condition.");
+        let name = column("value", plain(&first.name), "The value of the first condition.");
+        let group = column("place", "operation and value", "The operation and the value of the second condition.");
         let table = Table::new("winners", "The fastest strategy", name, &measures, rows)
             .grouped(group)
             .side_by_side(Forms::READ);

@@ -1,7 +1,7 @@
 //! What was measured at every point: times, costs and sizes, and the list of the points.
 
 use crate::record::Metric;
-use crate::report::{Cell, Column, Forms, Measure, Row, Section, Table, Tone, bytes, plain, three, time};
+use crate::report::{Cell, Column, Forms, Measure, Row, Section, Table, Tone, bytes, column, plain, three, time};
 use crate::results::Part;
 use crate::stats::{CollectionGrowth, OwnCost, geometric_mean};
 use crate::studies::sweep::swept::{Swept, SweptQuantity};
@@ -22,14 +22,14 @@ fn sum(collections: &[CollectionGrowth], of: fn(&CollectionGrowth) -> f64) -> f6
 
 /// The column of operations with the values of the conditions.
 fn measured() -> Column {
-    Column::text("point", "operation and value", "What was measured, under which condition.")
+    column("point", "operation and value", "What was measured, under which condition.")
 }
 
 impl Swept<'_> {
     /// The column of the values of the conditions.
     fn values(&self, key: &'static str) -> Column {
         let names: Vec<String> = self.record.vary.iter().map(|condition| plain(&condition.name)).collect();
-        Column::text(key, names.join(", "), "The values of the conditions.")
+        column(key, names.join(", "), "The values of the conditions.")
     }
 
     /// The rows of all strategies in every quantity at every point, with what `item` makes of quantity, point and strategy.
@@ -51,13 +51,12 @@ impl Swept<'_> {
     /// The mean times at every point.
     pub(crate) fn times(&self) -> Section {
         let measures = [
-            Measure::cell("mean_ns", "mean", "The geometric mean over rounds of the mean time.", |one: &PointTime| {
+            column("mean_ns", "mean", "The geometric mean over rounds of the mean time.").cell(|one: &PointTime| {
                 let is_best = one.mean.is_some() && one.mean == one.best;
                 Cell::number(one.mean, time).tone(if is_best { Tone::Good } else { Tone::Plain })
             }),
-            Measure::number("calls_per_second", "calls/s", "Calls per second at saturation.", three, |one| {
-                one.calls_per_second
-            }),
+            column("calls_per_second", "calls/s", "Calls per second at saturation.")
+                .number(three, |one| one.calls_per_second),
             Measure::data("times_best", "The mean divided by that of the fastest strategy.", |one| {
                 one.mean.zip(one.best).map(|(mean, best)| mean / best)
             }),
@@ -88,14 +87,11 @@ impl Swept<'_> {
     pub(crate) fn costs(&self) -> Option<Section> {
         let read = "Bytes that the server read into its cache per call.";
         let measures = [
-            Measure::number("round_trips", "trips", "Round trips per call.", three, |one: &OwnCost| one.round_trips),
-            Measure::number("cpu_ns", "~ CPU", "CPU time of the server per call.", time, |one| {
-                one.per_call("cpu_us").map(|microseconds| microseconds * 1e3)
-            }),
-            Measure::number("read_bytes", "read into cache", read, bytes, |one| one.per_call("cache_bytes_read")),
-            Measure::number("oplog_bytes", "oplog", "Bytes of oplog per call.", bytes, |one| {
-                one.per_call("oplog_bytes")
-            }),
+            column("round_trips", "trips", "Round trips per call.").number(three, |one: &OwnCost| one.round_trips),
+            column("cpu_ns", "~ CPU", "CPU time of the server per call.")
+                .number(time, |one| one.per_call("cpu_us").map(|microseconds| microseconds * 1e3)),
+            column("read_bytes", "read into cache", read).number(bytes, |one| one.per_call("cache_bytes_read")),
+            column("oplog_bytes", "oplog", "Bytes of oplog per call.").number(bytes, |one| one.per_call("oplog_bytes")),
         ];
         let rows = self.rows(|quantity, point, strategy| self.points[point].own_cost(quantity, strategy));
         let title = "Costs at the points";
@@ -109,19 +105,15 @@ impl Swept<'_> {
         type Collections = Vec<CollectionGrowth>;
         let about = "Bytes of indexes per document.";
         let measures = [
-            Measure::number("documents", "documents", "Documents in all collections.", three, |all: &Collections| {
-                sum(all, |one| one.documents.after)
-            }),
-            Measure::number("largest_bytes", "largest", "The largest document.", bytes, |all| {
-                all.iter().map(|one| one.max.after).fold(0.0, f64::max)
-            }),
-            Measure::number("data_bytes", "data", "All documents, uncompressed.", bytes, |all| {
-                sum(all, |one| one.size.after)
-            }),
-            Measure::number("index_bytes", "indexes", "The files of all indexes.", bytes, |all| {
-                sum(all, |one| one.indexes.after)
-            }),
-            Measure::number("index_bytes_per_document", "per document", about, bytes, |all| {
+            column("documents", "documents", "Documents in all collections.")
+                .number(three, |all: &Collections| sum(all, |one| one.documents.after)),
+            column("largest_bytes", "largest", "The largest document.")
+                .number(bytes, |all| all.iter().map(|one| one.max.after).fold(0.0, f64::max)),
+            column("data_bytes", "data", "All documents, uncompressed.")
+                .number(bytes, |all| sum(all, |one| one.size.after)),
+            column("index_bytes", "indexes", "The files of all indexes.")
+                .number(bytes, |all| sum(all, |one| one.indexes.after)),
+            column("index_bytes_per_document", "per document", about).number(bytes, |all| {
                 let documents = sum(all, |one| one.documents.after);
                 (documents > 0.0).then(|| sum(all, |one| one.indexes.after) / documents)
             }),
@@ -145,11 +137,10 @@ impl Swept<'_> {
     /// Every point with its run.
     pub(crate) fn list(&self) -> Section {
         let measures = [
-            Measure::count("rounds", "rounds", "Complete rounds.", |one: &(u64, String, String)| one.0),
-            Measure::text("folder", "folder", "The folder of its run.", |one| one.1.clone()),
-            Measure::text("error", "remark", "Why it has no more rounds, or may not be used.", |one| {
-                Cell::text(one.2.as_str()).tone(Tone::Bad)
-            }),
+            column("rounds", "rounds", "Complete rounds.").count(|one: &(u64, String, String)| one.0),
+            column("folder", "folder", "The folder of its run.").text(|one| one.1.clone()),
+            column("error", "remark", "Why it has no more rounds, or may not be used.")
+                .text(|one| Cell::text(one.2.as_str()).tone(Tone::Bad)),
         ];
         let rows = self.record.points.iter().map(|point| {
             let error = point.error.as_deref().map(plain).unwrap_or_default();
