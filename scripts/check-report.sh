@@ -59,7 +59,12 @@ if [[ -z $docshape ]]; then
     docshape=${CARGO_TARGET_DIR:-target}/debug/docshape
 fi
 
-look() { CHROMIUM=$browser MODULES=$modules node tests/html/check.mjs "$@"; }
+# Looks at a page, beside others on the other cores.
+failed=
+look() {
+    while (($(jobs -rp | wc -l) >= $(nproc))); do wait -n || failed=1; done
+    CHROMIUM=$browser MODULES=$modules node tests/html/check.mjs "$@" &
+}
 
 # On a busy machine the run may be invalid (exit code 4). Its page is checked anyway.
 "$docshape" run blog-comments --preset smoke --rounds 2 --calls 600 --no-verify --out "$folder/run" >"$folder/run.log" 2>&1 ||
@@ -85,6 +90,9 @@ node tests/html/hostile.mjs "$folder/run/run.json" "$folder/hostile/run.json"
 cp "$folder/run/latency.hlog" "$folder/hostile/"
 "$docshape" report "$folder/hostile" --format html >"$folder/hostile.html"
 look "$folder/hostile.html" "$folder/hostile"
+
+while [[ -n $(jobs -p) ]]; do wait -n || failed=1; done
+[[ -z $failed ]] || exit 1
 
 if [[ -n $firefox ]]; then
     command -v "$firefox" >/dev/null || apt-get install -y -qq --no-install-recommends firefox-esr >/dev/null

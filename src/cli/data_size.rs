@@ -55,8 +55,8 @@ pub fn loaded_bytes(plan: &Plan) -> f64 {
 }
 
 impl DataSize {
-    /// Adds the collections of one definition, of which the first stands for all: the number of its documents is known where a
-    /// record makes one, else it is at least that.
+    /// Adds the collections of one definition. All are like the first. The number of documents is known where each record makes
+    /// one; otherwise it is a lower bound.
     fn add(&mut self, plan: &Plan, series: &[Collection]) -> Result<(), EvalError> {
         let (collection, copies) = (&series[0], series.len() as f64);
         let (mut made, mut size) = (0.0_f64, 0.0);

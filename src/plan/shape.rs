@@ -95,7 +95,8 @@ fn written_date(millis: i64) -> String {
     date.flatten().unwrap_or_else(|| format!("@{millis}"))
 }
 
-/// Writes a value that is no record: the parts inside with `write`, of texts and lists at most so many characters and elements.
+/// Writes a value other than a record: its parts with `write`, texts and lists cut off after `longest` characters and `most`
+/// elements.
 fn written_plain(value: Result<Value, EvalError>, write: fn(&Value) -> String, longest: usize, most: usize) -> String {
     let value = match value {
         Ok(value) => value,

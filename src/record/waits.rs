@@ -18,7 +18,7 @@ impl Waits {
         self.sum = self.sum.saturating_add(other.sum);
     }
 
-    /// The mean in nanoseconds; `None` if nobody waited.
+    /// The mean in nanoseconds; `None` without any wait.
     pub fn mean(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }

@@ -102,7 +102,7 @@ struct BaselineState {
 }
 
 impl<'v, T: Target> Verifier<'v, T> {
-    /// A verification that tells nobody of its progress, and without a fault.
+    /// A verification without a fault that does not report its progress.
     pub fn new(plan: &'v Arc<Plan>, settings: VerifySettings, target: &'v T, stop: StopFlag) -> Verifier<'v, T> {
         Verifier { plan, settings, target, progress: &|_, _| {}, fault: None, stop }
     }

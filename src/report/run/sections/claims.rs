@@ -266,7 +266,7 @@ fn value(claim: &ClaimRecord, value: f64) -> String {
     if claim.metric.is_empty() && claim.audit.is_none() {
         return percent(value);
     }
-    // The label says what there is so many of per second.
+    // The label already says what is counted per second.
     let unit = claim.known_metric().map(Metric::unit).filter(|unit| *unit != Unit::PerSecond);
     unit.unwrap_or(Unit::Count).text(value)
 }
