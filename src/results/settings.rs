@@ -29,6 +29,9 @@ pub struct RunSettings {
     pub parts: Vec<Part>,
     /// The common rate of a run; in the record of one part, its load.
     pub load: LoadModel,
+    /// Whether the user named the rate, so that response times at it are what the run is about.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_named_rate: bool,
     /// Why all strategies shared an embedded server; `None` when each had its own, and on a server of the user's.
     pub shared_mongod: Option<String>,
     /// Calls in flight at saturation.
@@ -191,7 +194,8 @@ impl RunSettings {
         let (load, rate, arrivals) = match self.load_at_rate() {
             LoadModel::Closed => (None, None, None),
             LoadModel::Open { rate, arrivals } if rate > 0.0 => {
-                (Some(format!("{rate} calls per second and strategy")), Some(rate.to_string()), Some(arrivals.name()))
+                let named = self.is_named_rate.then(|| rate.to_string());
+                (Some(format!("{rate} calls per second and strategy")), named, Some(arrivals.name()))
             }
             LoadModel::Open { arrivals, .. } => {
                 (Some("not set yet".to_owned()), Some("auto".to_owned()), Some(arrivals.name()))

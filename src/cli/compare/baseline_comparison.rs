@@ -66,7 +66,7 @@ impl BaselineComparison {
             settings.shared_mongod.get_or_insert_with(|| "like the run that it is compared with".to_owned());
         }
         if let LoadModel::Open { rate: 0.0, .. } = settings.load {
-            settings.load = old.load;
+            (settings.load, settings.is_named_rate) = (old.load, old.is_named_rate);
         }
         if settings.duration.or(settings.planned_seconds).is_none() {
             let is_same_rate = settings.load == old.load;

@@ -192,6 +192,7 @@ impl MeasurementArguments {
                 rate: self.rate.map_or(0.0, Rate::per_second),
                 arrivals: self.arrivals.unwrap_or_default(),
             },
+            is_named_rate: self.rate.is_some_and(|rate| rate.per_second() > 0.0),
             parts: self.parts(),
             clients: self.clients.map_or(usual.clients, |n| n as usize),
             clients_at_rate: self.clients.map_or(CLIENTS_AT_RATE, |n| CLIENTS_AT_RATE.max(n as usize)),

@@ -50,6 +50,7 @@ pub fn apply(
         ConditionSubject::Rate => {
             if let LoadModel::Open { rate: common, .. } = &mut settings.load {
                 *common = rate(value)?.per_second();
+                settings.is_named_rate = *common > 0.0;
             }
         }
         ConditionSubject::Rtt => settings.rtt = round_trip_time(value)?.as_secs_f64(),
