@@ -144,11 +144,11 @@ pub static METRICS: [MetricRow; 16] = [
         asked: &[Rate],
         is_compared: true,
         matrix: &[MatrixColumn::new(
-            1,
+            3,
             Rate,
             ["response_p99", "p99", "p99"],
             "99th percentile of the response times at a rate that all strategies get, as times the best of the row. Tested: \"×\" \
-             is a reported difference (95 % confidence), \"best\" is reported faster than at least one.",
+             is a reported difference (95 % confidence), \"best\" is reported faster than at least one. It depends on the rate.",
         )],
         ..quantile("p99", 0.99, ["p99_ns", "The 99th percentile."], Everywhere)
     },
@@ -160,18 +160,19 @@ pub static METRICS: [MetricRow; 16] = [
         swept: &[Own, Rate],
         matrix: &[
             MatrixColumn::new(
-                0,
+                2,
                 Rate,
                 ["response_mean", "response", "response mean"],
                 "Mean response time per call of the mix at a rate that all strategies get, as times the best of the row. Tested: \
-                 \"×\" is a reported difference (95 % confidence), \"best\" is reported faster than at least one.",
+                 \"×\" is a reported difference (95 % confidence), \"best\" is reported faster than at least one. The ratio grows \
+                 with the rate.",
             ),
             MatrixColumn::new(
-                2,
+                1,
                 Own,
                 ["own_time", "own", "own time"],
-                "Times of operations by themselves with one client, weighted by the mix, as times the lowest of the row. The sum \
-                 is not tested; reports have tests of every operation.",
+                "Times of operations by themselves with one client, weighted by the mix, as times the best of the row. Tested: \
+                 \"×\" is a reported difference (95 % confidence), \"best\" is reported faster than at least one.",
             ),
         ],
         ..row("mean", "mean time", Metric::MEAN, Nanoseconds, Timed, &[Own], &[Claim, Threshold, Objective])
@@ -181,7 +182,7 @@ pub static METRICS: [MetricRow; 16] = [
         asked: &[Saturation],
         swept: &[Saturation],
         matrix: &[MatrixColumn::new(
-            3,
+            0,
             Saturation,
             ["calls_per_second", "calls", "calls/s"],
             "Calls per second while every client has one: \"× 2\" is half of the best of the row. Tested: \"best\" and \"×\" are \

@@ -54,9 +54,9 @@ pub use hlog::IntervalLog;
 pub use other_mixes::other_mixes;
 pub use preset::{Preset, PresetLength};
 pub use published::{
-    BeatenRecord, MetricRecord, PUBLISHED_FILE, PUBLISHED_FORMAT, PublishedAnswer, PublishedData, PublishedMachine,
-    PublishedMetric, PublishedMix, PublishedOperation, PublishedRecord, PublishedScenario, PublishedServer,
-    PublishedStrategy, PublishedVerification, Standing,
+    BeatenRecord, ComparedNumber, MetricRecord, PUBLISHED_FILE, PUBLISHED_FORMAT, PublishedAnswer, PublishedData,
+    PublishedMachine, PublishedMetric, PublishedMix, PublishedOperation, PublishedRecord, PublishedScenario,
+    PublishedServer, PublishedStrategy, PublishedVerification, Standing, TradeOffRecord,
 };
 pub use query_plan::QueryPlanRecord;
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};

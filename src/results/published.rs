@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{MATRIX, MatrixColumn, Metric, Part, Unit};
+use crate::record::{MATRIX, MatrixColumn, Metric, Unit};
 
 use super::file::Document;
 use super::{MixRecord, Preset};
@@ -44,7 +44,7 @@ pub struct PublishedRecord {
     pub machine: PublishedMachine,
     /// How much data.
     pub data: PublishedData,
-    /// The common rate in calls per second.
+    /// The calls per second at which response times were compared.
     pub rate: Option<f64>,
     /// Clients at saturation.
     pub clients: u64,
@@ -144,6 +144,9 @@ pub struct PublishedAnswer {
     pub leading: Vec<String>,
     /// The strategies that the best one is shown to be better than, the nearest first.
     pub beaten: Vec<BeatenRecord>,
+    /// Those that are better than the best one in one number, and worse in another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trade_offs: Vec<TradeOffRecord>,
     /// The effect (0.1 for 10 %) that would have been found between those that lead; `None` where the data decide nothing.
     pub least_effect: Option<f64>,
     /// Whether a mix that differs by less than 3 points in the share of an operation is estimated to have another order.
@@ -155,12 +158,44 @@ pub struct PublishedAnswer {
 pub struct BeatenRecord {
     /// Its name.
     pub strategy: String,
-    /// The number that shows it.
+    /// The first number that shows it.
+    #[serde(flatten)]
+    pub by: ComparedNumber,
+    /// The other number that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub also: Option<ComparedNumber>,
+    /// The share (0 to 1) of the calls that it kept up with, where that is what shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overloaded: Option<f64>,
+}
+
+/// The best strategy compared with another one by one number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparedNumber {
+    /// The number.
     pub metric: PublishedMetric,
-    /// The number of the best divided by that of this one.
+    /// That of the best divided by that of the other.
     pub ratio: f64,
     /// The lower and upper end of the 95 % CI of the ratio.
     pub interval: Option<[f64; 2]>,
+    /// Whether a difference is reported.
+    #[serde(default = "is_true")]
+    pub is_shown: bool,
+}
+
+/// A strategy that is better than the best in one number, and worse in another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TradeOffRecord {
+    /// Its name.
+    pub strategy: String,
+    /// Where the best one is better.
+    pub ahead: ComparedNumber,
+    /// Where it is worse.
+    pub behind: ComparedNumber,
+}
+
+fn is_true() -> bool {
+    true
 }
 
 /// An operation of a published run.
@@ -198,12 +233,12 @@ pub struct PublishedStrategy {
 pub struct PublishedMetric(usize);
 
 impl PublishedMetric {
-    /// The mean response time at the common rate, in nanoseconds.
-    pub const RESPONSE_MEAN: PublishedMetric = PublishedMetric(0);
-    /// The own times of operations, weighted by the mix, in nanoseconds.
-    pub const OWN_TIME: PublishedMetric = PublishedMetric(2);
     /// Calls per second at saturation.
-    pub const CALLS_PER_SECOND: PublishedMetric = PublishedMetric(3);
+    pub const CALLS_PER_SECOND: PublishedMetric = PublishedMetric(0);
+    /// The own times of operations, weighted by the mix, in nanoseconds.
+    pub const OWN_TIME: PublishedMetric = PublishedMetric(1);
+    /// The mean response time at a load, in nanoseconds.
+    pub const RESPONSE_MEAN: PublishedMetric = PublishedMetric(2);
 
     /// All of them in the order of the page.
     pub fn all() -> impl Iterator<Item = PublishedMetric> {
@@ -222,8 +257,7 @@ impl PublishedMetric {
 
     /// Whether a run tests its differences.
     pub fn is_tested(self) -> bool {
-        let part = self.column().part;
-        part != Part::Own && Metric::asked_in(part).contains(&self.metric())
+        Metric::asked_in(self.column().part).contains(&self.metric())
     }
 
     /// Whether more is better.
@@ -291,7 +325,7 @@ mod tests {
         assert_eq!(names.map(|name| PublishedMetric::try_from(name).unwrap()), named);
         let tested: Vec<&str> =
             PublishedMetric::all().filter(|one| one.is_tested()).map(|one| one.column().name).collect();
-        assert_eq!(tested, ["response_mean", "response_p99", "calls_per_second"]);
+        assert_eq!(tested, ["calls_per_second", "own_time", "response_mean", "response_p99"]);
         assert!(serde_json::from_str::<BTreeMap<PublishedMetric, u8>>(r#"{"cpu_time":1,"oplog":2}"#).is_err());
     }
 }

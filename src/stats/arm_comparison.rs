@@ -25,18 +25,18 @@ impl ComparisonFamily {
     }
 }
 
-/// Asks the questions of a part: own times of operations, and the mix by the metrics that the table asks for there (mean and
-/// 99th percentile at the common rate, calls per second at saturation). `mix` is a part with the whole mix, by which the context
-/// of own costs is judged; `cache` is that of the run.
+/// Asks the questions of a part: own times of operations and of the mix, and the mix under load by the metrics that the table
+/// asks for there (mean and 99th percentile of open load, calls per second at saturation). `mix` is a part with the whole mix, by
+/// which the context of own costs is judged; `cache` is that of the run.
 ///
-/// The first are tested. The second are operations, and the mix where its mean is not tested, with ratios and without verdicts:
-/// what an operation takes under load is charged for the others.
+/// The first are tested, each family by itself. The second are operations, and the mix where its mean is not tested, with ratios
+/// and without verdicts: what an operation takes under load is charged for the others.
 pub fn ask(
     record: &RunRecord,
     operations: &[usize],
     mix: Option<&RunRecord>,
     cache: &SharedCache,
-) -> (ComparisonFamily, Vec<ArmComparison>) {
+) -> (Vec<ComparisonFamily>, Vec<ArmComparison>) {
     let part = record.part.unwrap_or(Part::Saturation);
     let asked = Metric::asked_in(part);
     let of_operations = |metric: Metric| operations.iter().map(move |operation| (metric, Some(*operation)));
@@ -46,19 +46,22 @@ pub fn ask(
         let is_shown = arm.strategy > 0 && arm.role == Role::Judged;
         if is_shown { ArmTimes { role: Role::Described, ..arm } } else { arm }
     };
-    let name = match part {
-        Part::Own => "own times of operations",
-        Part::Rate => "the mix at the common rate",
-        Part::Saturation => "the mix at saturation",
+    let family = |name, questions: Vec<(Metric, Option<usize>)>| ComparisonFamily {
+        name,
+        questions: compared(record, questions.into_iter(), &tested),
     };
-    let questions: Vec<(Metric, Option<usize>)> = match part {
-        Part::Own => asked.iter().flat_map(|metric| of_operations(*metric)).collect(),
-        Part::Rate | Part::Saturation => asked.iter().map(|metric| (*metric, None)).collect(),
+    let of_mix = || asked.iter().map(|metric| (*metric, None)).collect();
+    let families = match part {
+        Part::Own => {
+            let operations = asked.iter().flat_map(|metric| of_operations(*metric)).collect();
+            vec![family("own times of operations", operations), family("own times of the mix", of_mix())]
+        }
+        Part::Rate => vec![family("response times of the mix", of_mix())],
+        Part::Saturation => vec![family("calls/s of the mix", of_mix())],
     };
     let mean = (!asked.contains(&Metric::MEAN)).then_some((Metric::MEAN, None));
     let of_part = of_operations(Metric::MEAN).chain(mean).filter(|_| part != Part::Own);
-    let questions = compared(record, questions.into_iter(), &tested);
-    (ComparisonFamily { name, questions }, compared(record, of_part, &described))
+    (families, compared(record, of_part, &described))
 }
 
 /// An arm by the number that is asked for.

@@ -98,14 +98,16 @@ impl ArmTimes {
     }
 
     /// The same in the part that measures own costs: without a part where its program is that of the baseline, or where its
-    /// calls do not do what they do in the mix.
+    /// calls do not do what they do in the mix; in that of the mix, those of any operation.
     pub fn in_context(self, own: &RunRecord, mix: Option<&RunRecord>, operation: Option<usize>) -> ArmTimes {
-        let (Some(operation), Some(Part::Own)) = (operation, own.part) else { return self };
-        let (strategy, is_mine) =
-            (self.strategy, |one: &IdenticalProgramRecord| (one.strategy, one.operation) == (self.strategy, operation));
+        if own.part != Some(Part::Own) {
+            return self;
+        }
+        let is_mine = |one: &IdenticalProgramRecord| (one.strategy, Some(one.operation)) == (self.strategy, operation);
         let identical = own.identical.iter().any(is_mine).then_some(Reason::Identical { baseline: 0 });
-        let context = mix.and_then(|mix| out_of_context(own, mix, strategy, operation));
-        ArmTimes { excluded: identical.or(context), ..self }
+        let operations = operation.map_or(0..own.operations.len(), |one| one..one + 1);
+        let out = |operation| mix.and_then(|mix| out_of_context(own, mix, self.strategy, operation));
+        ArmTimes { excluded: identical.or(operations.into_iter().find_map(out)), ..self }
     }
 
     /// The same on a server that strategies may have shared: without a part where the shared cache distorts its times.
@@ -136,6 +138,11 @@ impl Quantity {
     /// What a metric measures.
     pub fn of(metric: Metric) -> Quantity {
         if metric == Metric::Throughput { Quantity::Throughput } else { Quantity::Time }
+    }
+
+    /// A number of which less is better.
+    pub fn as_time(self, number: f64) -> f64 {
+        if self == Quantity::Throughput { number.recip() } else { number }
     }
 }
 

@@ -5,8 +5,6 @@
 use crate::results::RunRecord;
 
 use super::budget::{own_time, shares};
-use super::view::all_operations;
-use super::{outcome_totals, service_mean};
 
 /// How far (0.2 for 20 %) the estimated ratio of a mix may be from the measured one for other mixes to be estimated.
 pub const AGREEMENT: f64 = 0.2;
@@ -17,13 +15,11 @@ const FRAGILE: f64 = 0.03;
 /// Flips above this round-trip time in nanoseconds are of no use: no network within a region is slower.
 const SLOWEST_NETWORK: f64 = 100e6;
 
-/// The round-trip time in nanoseconds, in addition to that of the measurement, at which two strategies take the same time per
-/// call of the mix: the one with fewer round trips is the faster one beyond it. `None` where they do not change places below
-/// 100 ms.
-pub fn network_flip(record: &RunRecord, one: usize, other: usize) -> Option<f64> {
-    let time = |strategy| service_mean(all_operations(record, strategy));
-    let trips = |strategy| outcome_totals(all_operations(record, strategy)).round_trips_per_call();
-    let flip = equal_at([time(one)?, time(other)?], [trips(one)?, trips(other)?]);
+/// The round-trip time in nanoseconds, in addition to that of the measurement, at which calls of two strategies take the same time,
+/// from their times in nanoseconds and round trips per call: the one with fewer round trips is the faster one beyond it. `None`
+/// where they do not change places below 100 ms.
+pub fn network_flip(times: [f64; 2], round_trips: [f64; 2]) -> Option<f64> {
+    let flip = equal_at(times, round_trips);
     (flip.is_finite() && flip > 0.0 && flip < SLOWEST_NETWORK).then_some(flip)
 }
 
@@ -168,13 +164,11 @@ mod tests {
 
     #[test]
     fn more_round_trips_lose_where_the_network_is_slow() {
-        let run = sample::run(8);
-        // Per call of the mix embedded makes 1 round trip and linked (915 + 300) / 915, in less time on the loopback.
-        let flip = network_flip(&run, 0, 1).unwrap();
-        let time = |strategy| service_mean(all_operations(&run, strategy)).unwrap();
-        assert!((flip - (time(0) - time(1)) / (300.0 / 915.0)).abs() < 1.0, "{flip}");
-        assert_eq!(network_flip(&run, 1, 0), Some(flip));
-        assert_eq!(network_flip(&run, 0, 2), None, "as many round trips");
+        // 3 round trips in 0.5 ms against 1 in 0.9 ms.
+        assert_eq!(network_flip([0.5e6, 0.9e6], [3.0, 1.0]), Some(0.2e6));
+        assert_eq!(network_flip([0.9e6, 0.5e6], [1.0, 3.0]), Some(0.2e6));
+        assert_eq!(network_flip([0.5e6, 0.9e6], [1.0, 1.0]), None, "as many round trips");
+        assert_eq!(network_flip([0.9e6, 0.5e6], [3.0, 1.0]), None, "faster with fewer on any network");
     }
 
     #[test]

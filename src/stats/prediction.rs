@@ -17,7 +17,7 @@ use super::view::judged;
 pub struct Prediction {
     /// The fastest one in the mix, which the others are compared with.
     pub best: usize,
-    /// Those that are predicted in every part that measured the mix.
+    /// Those that are predicted.
     pub held: Vec<usize>,
     /// The others.
     pub failed: Vec<FailedPrediction>,
@@ -28,7 +28,7 @@ pub struct Prediction {
 pub struct FailedPrediction {
     /// The strategy.
     pub strategy: usize,
-    /// The first part in which they fail.
+    /// The part in which they fail.
     pub part: Part,
     /// Its estimated and its measured time divided by that of the best; `None` where not every operation has a time.
     pub ratios: Option<(f64, f64)>,
@@ -38,22 +38,19 @@ impl Prediction {
     /// From the parts of a run; `None` without own costs, or without a measured mix of two judged strategies.
     pub fn of(parts: &BTreeMap<Part, RunRecord>) -> Option<Prediction> {
         let own = parts.get(&Part::Own)?;
-        let mixes: Vec<&RunRecord> = [Part::Rate, Part::Saturation].iter().filter_map(|part| parts.get(part)).collect();
+        // The part whose numbers depend on no load.
+        let mix = [Part::Saturation, Part::Rate].iter().find_map(|part| parts.get(part))?;
         let judged: Vec<usize> = judged(own).collect();
-        let times = judged.iter().filter_map(|place| Some((*place, mix_time(mixes.first()?, *place)?)));
+        let times = judged.iter().filter_map(|place| Some((*place, mix_time(mix, *place)?)));
         let (best, _) = times.min_by(|(_, one), (_, other)| one.total_cmp(other))?;
         let estimate = MixEstimate::new(own);
         let mut found = Prediction { best, held: Vec::new(), failed: Vec::new() };
         for strategy in judged.into_iter().filter(|place| *place != best) {
-            let failure = |mix: &&RunRecord| {
-                let ratios = estimate.ratio(strategy, best).zip(mix_ratio(mix, strategy, best));
-                let holds =
-                    ratios.is_some_and(|(_, measured)| estimate.agrees(strategy, best, measured, own.settings.noise));
-                (!holds).then_some(FailedPrediction { strategy, part: mix.part?, ratios })
-            };
-            match mixes.iter().find_map(failure) {
-                None => found.held.push(strategy),
-                Some(failure) => found.failed.push(failure),
+            let ratios = estimate.ratio(strategy, best).zip(mix_ratio(mix, strategy, best));
+            if ratios.is_some_and(|(_, measured)| estimate.agrees(strategy, best, measured, own.settings.noise)) {
+                found.held.push(strategy);
+            } else {
+                found.failed.push(FailedPrediction { strategy, part: mix.part?, ratios });
             }
         }
         (!found.held.is_empty() || !found.failed.is_empty()).then_some(found)

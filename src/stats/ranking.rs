@@ -22,24 +22,15 @@ pub struct Ranking {
 }
 
 impl ArmComparison {
-    /// Ranks the arms. `None` without an arm to judge, or without a round in which all judged arms that have numbers have
-    /// one.
+    /// Ranks the arms, each by its own rounds: no arm depends on another one. `None` without an arm to judge, or without any
+    /// number.
     pub fn ranking(&self) -> Option<Ranking> {
         let (arms, quantity) = (self.arms(), Quantity::of(self.metric));
         let baseline = arms.first()?.strategy;
         let judged: Vec<&ArmTimes> = arms.iter().filter(|arm| arm.role == Role::Judged).collect();
         let ranked = || judged.iter().copied().filter(|arm| arm.overloaded.is_none());
-        let timed = || ranked().filter(|arm| arm.series.value.is_some());
-        let is_shared = |round: usize| timed().all(|arm| arm.series.rounds.get(round).is_some_and(Option::is_some));
-        let typical = |arm: &ArmTimes| {
-            let means: Vec<Option<f64>> =
-                (0..arm.series.rounds.len()).filter(|r| is_shared(*r)).map(|r| arm.series.rounds[r]).collect();
-            geometric_mean(&means).map(|mean| match quantity {
-                Quantity::Time => mean,
-                Quantity::Throughput => mean.recip(),
-            })
-        };
-        let typical = timed().filter_map(|arm| Some((arm.strategy, typical(arm)?)));
+        let typical = |arm: &ArmTimes| geometric_mean(&arm.series.rounds).map(|mean| quantity.as_time(mean));
+        let typical = ranked().filter_map(|arm| Some((arm.strategy, typical(arm)?)));
         let (best, _) = typical.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let against_baseline: Vec<Comparison> =
             judged.iter().filter_map(|arm| self.with_baseline(arm.strategy).cloned()).collect();

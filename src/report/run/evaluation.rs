@@ -1,6 +1,6 @@
 //! A run evaluated: all numbers that its report shows, before any of them is text.
 
-use crate::record::{Metric, MetricRow};
+use crate::record::{Metric, MetricRow, Part};
 use crate::report::document::format::plain;
 use crate::results::{DeferredCost, LoadModel, RunRecord};
 use crate::stats::{
@@ -32,7 +32,7 @@ pub struct Evaluation {
     /// The operations that were called, then the mix.
     pub rows: Vec<OperationResults>,
     /// The comparisons behind the rows: those of operations, or those of the mix.
-    pub family: ComparisonFamily,
+    pub families: Vec<ComparisonFamily>,
     /// What calls cost the server.
     pub costs: Costs,
     /// A ratio this close to 1 (0.02 for 2 %) is never reported as a difference.
@@ -135,9 +135,13 @@ impl Evaluation {
         let has_calls = |s, operation| stats::operations(record, s, operation).any(|one| one.calls > 0);
         let called = |operation: &usize| (0..strategies.len()).any(|s| has_calls(s, *operation));
         let operations: Vec<usize> = (0..record.operations.len()).filter(called).collect();
-        let (family, described) = ask(record, &operations, mix, cache);
-        let asked = || family.questions.iter();
-        let of_means = described.iter().chain(asked().filter(|one| one.metric == Metric::MEAN));
+        let (families, described) = ask(record, &operations, mix, cache);
+        let asked = || families.iter().flat_map(|family| &family.questions);
+        // Operations by themselves have rows of their own, and the mix is made of them: it has no calls.
+        let has_row = |one: &&ArmComparison| {
+            one.metric == Metric::MEAN && (one.operation.is_some() || record.part != Some(Part::Own))
+        };
+        let of_means = described.iter().chain(asked().filter(has_row));
         let rows = of_means.map(|comparison| row(record, comparison)).collect();
         let no_verdict = verdict_text::no_verdict(record);
         let has_verdicts = no_verdict.is_none() && record.rounds.len() >= MINIMUM_ROUNDS;
@@ -151,7 +155,7 @@ impl Evaluation {
             strategies,
             rows,
             has_verdicts: has_verdicts && asked().any(|one| one.ranking().is_some()),
-            family,
+            families,
             costs: cost::costs(record),
             noise: record.settings.noise,
         }
@@ -159,7 +163,7 @@ impl Evaluation {
 
     /// The tested comparisons.
     pub fn comparisons(&self) -> impl Iterator<Item = &ArmComparison> {
-        self.family.questions.iter()
+        self.families.iter().flat_map(|family| &family.questions)
     }
 
     /// The mix, which verdicts are about, and then the operations.
@@ -177,9 +181,9 @@ impl Evaluation {
         self.cells().filter_map(Measured::ratio).any(|ratio| ratio.interval.is_some())
     }
 
-    /// The comparison of mean times behind a row, where it is tested.
-    pub fn question(&self, row: &OperationResults) -> Option<&ArmComparison> {
-        self.comparisons().find(|one| one.metric == Metric::MEAN && one.operation == row.operation)
+    /// The comparison of the mean times of an operation, or of the mix, where it is tested.
+    pub fn mean_of(&self, operation: Option<usize>) -> Option<&ArmComparison> {
+        self.comparisons().find(|one| one.metric == Metric::MEAN && one.operation == operation)
     }
 
     /// The strategies with their places, without the repeat: it is the baseline again.

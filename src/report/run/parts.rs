@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::record::Metric;
 use crate::results::{Part, RunRecord};
-use crate::stats::{self, CollectionGrowth, SharedCache, distinct};
+use crate::stats::{self, ArmComparison, CollectionGrowth, SharedCache, distinct};
 
 use super::evaluation::Evaluation;
 
@@ -47,6 +48,11 @@ impl PartEvaluations {
     /// The parts and their evaluations in their order.
     pub fn iter(&self) -> impl Iterator<Item = (Part, &Arc<Evaluation>)> + Clone {
         self.evaluations.iter().map(|(part, run)| (*part, run))
+    }
+
+    /// The comparison of the strategies by a number of the mix, where it is tested.
+    pub(crate) fn of_mix(&self, part: Part, metric: Metric) -> Option<&ArmComparison> {
+        self.get(part)?.comparisons().find(|one| one.operation.is_none() && one.metric == metric)
     }
 
     /// The part in which the whole mix runs under the load of users, as far as it was measured: the common rate, else

@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 use crate::record::{Metric, Part};
 use crate::report::document::chart::cut;
 use crate::report::document::{Decision, NOTHING, Tone, bytes, counted, three, time, wrap};
+use crate::report::run::decision::Judged;
 use crate::report::run::evaluation::Evaluation;
 use crate::report::run::parts::PartEvaluations;
 use crate::report::run::sections::heat_map::{self, HeatRow};
 use crate::report::{HTML_FILE, Report};
+use crate::stats::Criterion;
 
 /// The most lines at 100 columns.
 pub(crate) const MOST_LINES: usize = 30;
@@ -89,46 +91,68 @@ pub(super) fn warnings(report: &Report) -> Option<String> {
     Some(counted(section.items.len() as u64, "warning"))
 }
 
+/// A heading, the number of a strategy, and how it is written.
+type StrategyColumn<'p> = (&'static str, Box<dyn Fn(usize) -> Option<f64> + 'p>, fn(f64) -> String);
+
+/// What the lines of strategies show: the numbers that decide go first.
+fn columns<'p>(parts: &'p PartEvaluations, decisive: Criterion) -> [StrategyColumn<'p>; 5] {
+    let of_mix = |part, metric| -> Box<dyn Fn(usize) -> Option<f64> + 'p> {
+        Box::new(move |place| parts.of_mix(part, metric)?.arms().get(place)?.series.value)
+    };
+    let cpu = Box::new(|place| parts.mix_cost(place, "cpu_us").map(|microseconds| microseconds * 1e3));
+    let index = Box::new(|place| parts.stored(place, |one| one.indexes.after));
+    let tail = |heading| -> StrategyColumn<'p> { (heading, of_mix(Part::Rate, Metric::P99), time) };
+    let of = |heading, criterion: Criterion, text| -> StrategyColumn<'p> {
+        (heading, of_mix(criterion.part, criterion.metric), text)
+    };
+    let capacity = of("max c/s", Criterion::CAPACITY, three);
+    let (cpu, index): (StrategyColumn<'p>, StrategyColumn<'p>) = (("CPU/call", cpu, time), ("index", index, bytes));
+    if decisive == Criterion::RESPONSE {
+        [of("response", decisive, time), tail("p99"), capacity, cpu, index]
+    } else {
+        [capacity, of("by itself", Criterion::ALONE, time), cpu, tail("load p99"), index]
+    }
+}
+
 /// A line per strategy.
 fn strategies(parts: &PartEvaluations, decision: &Decision, width: usize) -> Vec<ToneLine> {
     let main = parts.main();
-    let Some(mix) = main.rows.iter().find(|row| row.is_mix) else { return Vec::new() };
-    let mean = |place: usize| mix.cells.get(place).and_then(|cell| cell.mean);
+    let decisive = Judged::of(parts).and_then(|judged| judged.answer.criteria.first().copied());
+    let decisive = decisive.unwrap_or(Criterion::ALONE);
+    let question = parts.of_mix(decisive.part, decisive.metric);
+    let as_time = |place: usize| question?.arms().get(place)?.series.value.map(|one| decisive.quantity().as_time(one));
     let mut places: Vec<usize> = main.without_repeat().map(|(place, _)| place).collect();
-    let [least, most] = [f64::min, f64::max].map(|pick| places.iter().filter_map(|place| mean(*place)).reduce(pick));
+    let [least, most] = [f64::min, f64::max].map(|pick| places.iter().filter_map(|place| as_time(*place)).reduce(pick));
     let (Some(least), Some(most)) = (least, most) else { return Vec::new() };
     if places.len() > MOST_STRATEGIES {
-        places.sort_by(|a, b| mean(*a).unwrap_or(f64::INFINITY).total_cmp(&mean(*b).unwrap_or(f64::INFINITY)));
+        let size = |place: &usize| as_time(*place).unwrap_or(f64::INFINITY);
+        places.sort_by(|a, b| size(a).total_cmp(&size(b)));
     }
     let left_out = places.len().saturating_sub(MOST_STRATEGIES);
     places.truncate(MOST_STRATEGIES);
     let names: Vec<String> = places.iter().map(|place| name(main, *place)).collect();
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let what = if main.is_open { "response" } else { "mean" };
-    let mut heading =
-        format!("  {:widest$}  {what:>9} {:>9} {:>9} {:>9} {:>9}  ", "", "p99", "max c/s", "CPU/call", "index");
+    let columns = columns(parts, decisive);
+    let mut heading = format!("  {:widest$} ", "");
+    columns.iter().for_each(|(column, ..)| heading.push_str(&format!(" {column:>9}")));
+    heading.push_str("  ");
     // What is left of the line for a bar.
     let room = width.saturating_sub(heading.chars().count() + 6).min(BAR);
     heading.push_str(if room < 9 { "× best" } else { "times the best" });
     let line = |(place, name): (&usize, &String)| {
-        let number = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| NOTHING.into(), text);
-        let mut line = format!(
-            "  {name:widest$}  {:>9} {:>9} {:>9} {:>9} {:>9}",
-            number(mean(*place), time),
-            number(p99(main, *place), time),
-            number(rate(parts, *place), three),
-            number(parts.mix_cost(*place, "cpu_us"), |microseconds| time(microseconds * 1e3)),
-            number(parts.stored(*place, |one| one.indexes.after), bytes),
-        );
-        if let Some(mean) = mean(*place) {
-            let bar = "█".repeat(((mean / most * room as f64).round() as usize).max(usize::from(room > 0)));
-            let _ = write!(line, "  {:<5} {bar}", format!("×{:.2}", mean / least));
+        let mut line = format!("  {name:widest$} ");
+        for (_, number, text) in &columns {
+            let _ = write!(line, " {:>9}", number(*place).map_or_else(|| NOTHING.into(), text));
+        }
+        if let Some(time) = as_time(*place) {
+            let bar = "█".repeat(((time / most * room as f64).round() as usize).max(usize::from(room > 0)));
+            let _ = write!(line, "  {:<5} {bar}", format!("×{:.2}", time / least));
             line.truncate(line.trim_end().len());
         }
         let is_winner = decision.winner.as_deref() == main.strategies.get(*place).map(|one| one.name.as_str());
         (if is_winner { Tone::Best } else { Tone::Plain }, line)
     };
-    let rest = (left_out > 0).then(|| (Tone::Faint, format!("  and {left_out} more, which take longer")));
+    let rest = (left_out > 0).then(|| (Tone::Faint, format!("  and {left_out} more, which are worse")));
     std::iter::once((Tone::Faint, heading)).chain(places.iter().zip(&names).map(line)).chain(rest).collect()
 }
 
@@ -142,20 +166,10 @@ fn name(run: &Evaluation, place: usize) -> String {
     format!("{}{role}", strategy.name)
 }
 
-fn p99(main: &Evaluation, place: usize) -> Option<f64> {
-    let question = main.comparisons().find(|one| one.metric == Metric::P99)?;
-    question.arms().get(place)?.series.value
-}
-
-/// Calls per second at saturation.
-fn rate(parts: &PartEvaluations, place: usize) -> Option<f64> {
-    parts.get(Part::Saturation)?.strategies.get(place)?.calls_per_second
-}
-
 /// A line per operation in at most `room` lines, from the heat map.
 fn operations(parts: &PartEvaluations, width: usize, room: usize) -> Vec<ToneLine> {
     let all = heat_map::rows(parts);
-    let rows: Vec<&HeatRow> = all.iter().filter(|row| !row.row.is_mix).collect();
+    let rows: Vec<&HeatRow> = all.iter().filter(|row| !row.is_mix).collect();
     let Some(first) = rows.first() else { return Vec::new() };
     let strategy = |place: usize| parts.main().name(place).unwrap_or_default();
     let headings: Vec<String> = first.cells.iter().map(|one| cut(strategy(one.place), LONGEST_HEADING)).collect();

@@ -11,7 +11,7 @@ use crate::results::{
     LoadModel, MetricRecord, PUBLISHED_FORMAT, PublishedData, PublishedMachine, PublishedMetric, PublishedOperation,
     PublishedRecord, PublishedScenario, PublishedServer, PublishedStrategy, PublishedVerification, RunRecord,
 };
-use crate::stats::{self, CollectionGrowth, MixEstimate, Prediction};
+use crate::stats::{self, CollectionGrowth, Prediction};
 
 /// Computes what a run is published with. `scenario` is what its text says, `machine` the owner's name for the machine.
 pub fn published(record: &RunRecord, scenario: PublishedScenario, machine: &str) -> PublishedRecord {
@@ -85,9 +85,6 @@ impl Published<'_> {
             Metric::Counter(counter) => self.parts.mix_cost(strategy, counter.name),
             Metric::Size(SizeMetric::Collections) => self.files(strategy, |one| one.storage.after),
             Metric::Size(SizeMetric::Indexes) => self.files(strategy, |one| one.indexes.after),
-            Metric::MEAN if part == Part::Own => {
-                self.parts.record(part).and_then(|own| MixEstimate::new(own).mean(strategy))
-            }
             _ if metric.is_tested() => return self.compared(part, measured, strategy),
             _ => self.parts.record(part).and_then(|run| stats::value(run, measured, strategy, None)),
         };
@@ -97,8 +94,7 @@ impl Published<'_> {
 
     /// A number that a family of comparisons asks for.
     fn compared(&self, part: Part, metric: Metric, strategy: usize) -> Option<MetricRecord> {
-        let run = self.parts.get(part)?;
-        let question = run.comparisons().find(|one| one.operation.is_none() && one.metric == metric)?;
+        let (run, question) = (self.parts.get(part)?, self.parts.of_mix(part, metric)?);
         let value = question.arms()[strategy].series.value?;
         let none = MetricRecord { value, standing: None, ratio: None, interval: None };
         let is_judged = run.no_verdict.is_none() && !run.strategies[strategy].is_unsafe;

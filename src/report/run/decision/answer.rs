@@ -3,9 +3,9 @@
 use crate::record::{Metric, Part};
 use crate::report::document::format::{listed, marked, percent};
 use crate::report::run::PartEvaluations;
-use crate::results::{BeatenRecord, PublishedAnswer, PublishedMetric};
+use crate::results::{BeatenRecord, ComparedNumber, PublishedAnswer, PublishedMetric, TradeOffRecord};
 use crate::stats::{
-    Answer, ArmComparison, Beaten, Comparison, MINIMUM_ROUNDS, MixRanking, Quantity, Reason, Role, least_effect,
+    Answer, ArmComparison, Beaten, Criterion, CriterionResult, Quantity, Reason, Role, Verdict, least_effect,
 };
 
 use super::{flips, phrase};
@@ -22,7 +22,8 @@ impl<'r> Judged<'r> {
     /// `None` where the mix was not measured.
     pub(crate) fn of(parts: &'r PartEvaluations) -> Option<Judged<'r>> {
         let comparisons = parts.iter().flat_map(|(part, run)| run.comparisons().map(move |one| (part, one)));
-        Some(Judged { parts, answer: Answer::of(comparisons)? })
+        let is_named_rate = parts.main_record().is_some_and(|record| record.settings.is_named_rate);
+        Some(Judged { parts, answer: Answer::of(comparisons, is_named_rate)? })
     }
 
     /// A strategy's name.
@@ -37,8 +38,9 @@ impl<'r> Judged<'r> {
 
     /// The strategies that take part in verdicts.
     pub(crate) fn judged(&self) -> Vec<usize> {
-        let arms = self.question(&self.answer.decided).map(ArmComparison::arms).unwrap_or_default();
-        arms.iter().filter(|arm| arm.role == Role::Judged).map(|arm| arm.strategy).collect()
+        let mut all: Vec<usize> = self.answer.duels.iter().map(|one| one.against).chain([self.answer.best]).collect();
+        all.sort_unstable();
+        all
     }
 
     /// The load of a part: `at 982 calls/s`, `with 8 clients`.
@@ -48,39 +50,36 @@ impl<'r> Judged<'r> {
         })
     }
 
-    fn question(&self, by: &MixRanking) -> Option<&'r ArmComparison> {
-        let is_meant = |one: &&ArmComparison| one.operation.is_none() && one.metric == by.metric;
-        self.parts.get(by.part)?.comparisons().find(is_meant)
-    }
-
-    /// The ranking that shows a strategy to be worse.
-    fn by(&self, beaten: &Beaten) -> &MixRanking {
-        let settled = self.answer.tie_break.as_ref().filter(|by| by.part == beaten.part);
-        settled.unwrap_or(&self.answer.decided)
+    fn question(&self, by: Criterion) -> Option<&'r ArmComparison> {
+        self.parts.of_mix(by.part, by.metric)
     }
 
     /// The decision by names and numbers.
     pub(crate) fn published(&self) -> PublishedAnswer {
         let Judged { answer, .. } = self;
         let name = |strategy: usize| self.name(strategy).to_owned();
+        let trade_offs = answer.trade_offs().filter_map(|one| {
+            let [ahead, behind] = [compared(one.ahead()?)?, compared(one.behind()?)?];
+            Some(TradeOffRecord { strategy: name(one.against), ahead, behind })
+        });
         PublishedAnswer {
             winner: answer.winner().map(name),
             leading: answer.leading().into_iter().map(name).collect(),
             beaten: answer.beaten().into_iter().map(|one| self.beaten_record(&one)).collect(),
+            trade_offs: trade_offs.collect(),
             least_effect: least_effect(answer.tied()).filter(|_| answer.winner().is_none()),
             fragile: flips::shares(self).is_some_and(|flips| flips.iter().any(|(_, flip)| flip.is_fragile())),
         }
     }
 
     fn beaten_record(&self, one: &Beaten) -> BeatenRecord {
+        let interval = one.ratio.interval.map(|interval| [interval.low, interval.high]);
+        let others = self.answer.duel(one.strategy).into_iter().flat_map(|duel| duel.counting());
         BeatenRecord {
             strategy: self.name(one.strategy).to_owned(),
-            metric: match one.quantity {
-                Quantity::Time => PublishedMetric::RESPONSE_MEAN,
-                Quantity::Throughput => PublishedMetric::CALLS_PER_SECOND,
-            },
-            ratio: one.ratio.mean,
-            interval: one.ratio.interval.map(|interval| [interval.low, interval.high]),
+            by: ComparedNumber { metric: published(one.criterion), ratio: one.ratio.mean, interval, is_shown: true },
+            also: others.filter(|other| other.criterion != one.criterion).find_map(compared),
+            overloaded: one.overloaded,
         }
     }
 
@@ -91,103 +90,138 @@ impl<'r> Judged<'r> {
             let text = phrase::reason(few, &|place| self.parts.main().name(place));
             return [format!("No verdict: {text}."), String::new(), String::new()];
         }
-        phrase::answer(&self.published(), self.name(self.answer.decided.ranking.baseline))
+        phrase::answer(&self.published(), self.name(self.answer.baseline))
     }
 
-    /// The strategies that the answer names as worse.
-    fn named_losers(&self) -> Vec<Beaten> {
-        let baseline = self.answer.decided.ranking.baseline;
-        phrase::named_losers(&self.answer.beaten(), |one| one.strategy == baseline).into_iter().copied().collect()
-    }
-
-    /// How sure the answer is: rounds ahead, intervals, and the baseline measured twice.
+    /// How sure the answer is, a sentence per criterion: rounds ahead, intervals, and the baseline measured twice.
     pub(crate) fn sure(&self) -> String {
-        let Judged { answer, .. } = self;
-        let has_winner = answer.winner().is_some();
-        let losers = if has_winner { self.named_losers() } else { answer.loser().into_iter().collect() };
+        let baseline = self.answer.baseline;
+        let named = phrase::named_losers(&self.answer.beaten(), |one| one.strategy == baseline)
+            .into_iter()
+            .map(|one| one.strategy)
+            .collect::<Vec<_>>();
+        let open = self
+            .answer
+            .duels
+            .iter()
+            .map(|one| one.against)
+            .filter(|one| self.answer.winner().is_none() && !named.contains(one));
+        let against: Vec<usize> = named.iter().copied().chain(open).collect();
+        let of = |criterion: &Criterion| self.sentence(*criterion, &against);
+        let sentences = self.answer.criteria.iter().filter_map(of).chain(self.twice());
+        format!("{}.", sentences.collect::<Vec<_>>().join(". "))
+    }
+
+    /// How the best strategy stands by one criterion against some others.
+    fn sentence(&self, criterion: Criterion, against: &[usize]) -> Option<String> {
+        let results = against.iter().filter_map(|one| self.answer.duel(*one)?.by(criterion));
+        let (shown, open): (Vec<_>, Vec<_>) = results.partition(|one| one.verdict().is_difference());
+        let mut texts: Vec<String> = Vec::new();
+        for verdict in [Verdict::Faster, Verdict::Slower] {
+            let of = shown.iter().filter(|one| one.verdict() == verdict);
+            let of: Vec<String> = of.enumerate().map(|(place, one)| self.shown(one, place == 0)).collect();
+            texts.extend((!of.is_empty()).then(|| listed(&of)));
+        }
+        texts.extend((!open.is_empty()).then(|| self.undecided(&open)));
         // The answer names the winner.
-        let subject = if has_winner { String::new() } else { format!("{} ", self.marked(answer.best())) };
-        let ahead = |by: &MixRanking, losers: &[Beaten]| {
-            let of = losers.iter().filter(|one| self.by(one) == by);
-            let texts: Vec<String> = of.enumerate().map(|(place, one)| self.ahead_of(one, place == 0)).collect();
-            (!texts.is_empty()).then(|| format!("{subject}{}", listed(&texts)))
-        };
-        let not_told_apart = answer.tie_break.as_ref().map(|_| self.not_told_apart());
-        let texts: Vec<String> = ahead(&answer.decided, &losers).into_iter().chain(not_told_apart).collect();
-        let text = if texts.is_empty() { self.sensitivity() } else { texts.join(", ") };
-        let mut sentences = vec![format!("{}: {text}", self.subject(&answer.decided))];
-        let settled = |by: &MixRanking| Some(format!("{}: {}", self.subject(by), ahead(by, &answer.beaten())?));
-        sentences.extend(answer.tie_break.as_ref().and_then(settled));
-        sentences.extend(self.twice());
-        sentences.extend(answer.undecided.iter().map(|by| {
-            let shown = least_effect(by.ranking.best_against.iter());
-            format!("{}: {}", self.subject(by), shown.map_or("undecided".to_owned(), phrase::no_difference))
-        }));
-        format!("{}.", sentences.join(". "))
+        let subject =
+            if self.answer.winner().is_some() { String::new() } else { format!("{} ", self.marked(self.answer.best)) };
+        (!texts.is_empty()).then(|| format!("{}: {subject}{}", self.subject(criterion), texts.join(", ")))
     }
 
     /// What was compared, at the start of a sentence.
-    fn subject(&self, by: &MixRanking) -> String {
+    fn subject(&self, by: Criterion) -> String {
         let Some(run) = self.parts.get(by.part) else { return String::new() };
         match by.metric {
             Metric::Throughput => format!("Calls/s of {}", run.load),
             _ if run.is_open => format!("Mean response time at {}", run.load),
-            _ => format!("Mean service time of {}", run.load),
+            _ => "Time by itself".to_owned(),
         }
     }
 
-    /// In how many rounds the best strategy was ahead of another one; the first of a list in full.
-    fn ahead_of(&self, other: &Beaten, is_first: bool) -> String {
-        let question = self.question(self.by(other));
-        let (ahead, rounds) = question.map_or((0, 0), |one| rounds_ahead(one, self.answer.best(), other.strategy));
-        let (ahead_of, of, level) = if is_first { ("ahead of", " rounds", "95 % CI ") } else { ("of", "", "") };
-        let interval = phrase::factor_interval(&other.ratio);
+    /// In how many rounds the best strategy was ahead of another one, or behind it; the first of a list in full.
+    fn shown(&self, result: &CriterionResult, is_first: bool) -> String {
+        let (criterion, other) = (result.criterion, self.marked(result.comparison.against));
+        let is_ahead = result.verdict() == Verdict::Faster;
+        let word = if is_ahead { "ahead of" } else { "behind" };
+        if let Some(share) = result.overloaded {
+            return format!("{word} {other}, which kept up with {} of the calls", percent(share));
+        }
+        let (ahead, rounds) = self
+            .question(criterion)
+            .map_or((0, 0), |one| rounds_ahead(one, self.answer.best, result.comparison.against));
+        let count = if is_ahead { ahead } else { rounds - ahead };
+        let (word, of, level) = match (is_first, is_ahead) {
+            (true, _) => (word, " rounds", "95 % CI "),
+            (false, true) => ("of", "", ""),
+            (false, false) => ("", "", ""),
+        };
+        let interval = result.comparison.ratio.and_then(|ratio| phrase::factor_interval(&ratio));
         let interval = interval.map_or_else(String::new, |interval| format!(" ({level}{interval})"));
-        format!("{ahead_of} {} in {ahead} of {rounds}{of}{interval}", self.marked(other.strategy))
+        let counts = if result.counts { "" } else { ", which calls/s contradict" };
+        format!("{word} {other} in {count} of {rounds}{of}{interval}{counts}").trim_start().to_owned()
     }
 
-    /// Those that the best strategy is not told from by the first question.
-    fn not_told_apart(&self) -> String {
-        let names: Vec<String> = self.answer.tied().map(|one| self.marked(one.against)).collect();
-        let names = listed(&names);
-        match least_effect(self.answer.tied()) {
-            Some(least) => format!("against {names} {}", phrase::no_difference(least)),
-            None => format!("undecided against {names}"),
-        }
-    }
-
-    /// What would have been found.
-    fn sensitivity(&self) -> String {
-        let effects = self.answer.decided.ranking.best_against.iter().filter_map(|one: &Comparison| one.mde);
-        let most = effects.filter(|effect| effect.is_finite()).fold(0.0, f64::max);
-        let rounds = self.parts.main().rounds;
-        if most > 0.0 {
-            format!("could have missed a difference of up to {}", percent(most))
-        } else if rounds < MINIMUM_ROUNDS as u64 {
-            format!("{rounds} of the {MINIMUM_ROUNDS} rounds that a verdict requires")
-        } else {
-            "no strategy could be compared".into()
-        }
+    /// Those of which no difference is shown, and why.
+    fn undecided(&self, open: &[&CriterionResult]) -> String {
+        let (compared, others): (Vec<&&CriterionResult>, Vec<_>) =
+            open.iter().partition(|one| one.comparison.mde.is_some_and(f64::is_finite));
+        let names = |of: &[&&CriterionResult]| {
+            listed(&of.iter().map(|one| self.marked(one.comparison.against)).collect::<Vec<_>>())
+        };
+        let least = least_effect(compared.iter().map(|one| &one.comparison));
+        let missed = compared.iter().filter_map(|one| one.comparison.mde).fold(0.0, f64::max);
+        let of_compared = (!compared.is_empty()).then(|| match least {
+            Some(least) => format!("against {} {}", names(&compared), phrase::no_difference(least)),
+            None => {
+                let missed = percent(missed);
+                format!(
+                    "undecided against {} (a difference of up to {missed} could have been missed)",
+                    names(&compared)
+                )
+            }
+        });
+        let of_others = others.iter().map(|one| {
+            let why = phrase::undecided(one.comparison.verdict, &|place| self.parts.main().name(place));
+            format!("not compared with {} ({why})", self.marked(one.comparison.against))
+        });
+        of_compared.into_iter().chain(of_others).collect::<Vec<_>>().join(", ")
     }
 
     /// How far the baseline was from itself.
     fn twice(&self) -> Option<String> {
-        let question = self.question(&self.answer.decided)?;
+        let question = self.question(*self.answer.criteria.first()?)?;
         let repeat = question.arms().iter().find(|arm| arm.role == Role::Repeat)?;
         let ratio = question.with_baseline(repeat.strategy)?.ratio?.mean;
-        let baseline = self.marked(self.answer.decided.ranking.baseline);
+        let baseline = self.marked(self.answer.baseline);
         Some(format!("Noise: {baseline} against itself, {}", percent(ratio.max(ratio.recip()) - 1.0)))
     }
 }
 
+/// The number that a criterion is in published results.
+fn published(criterion: Criterion) -> PublishedMetric {
+    match criterion.part {
+        Part::Saturation => PublishedMetric::CALLS_PER_SECOND,
+        Part::Own => PublishedMetric::OWN_TIME,
+        Part::Rate => PublishedMetric::RESPONSE_MEAN,
+    }
+}
+
+fn compared(result: &CriterionResult) -> Option<ComparedNumber> {
+    let ratio = result.comparison.ratio?;
+    Some(ComparedNumber {
+        metric: published(result.criterion),
+        ratio: ratio.mean,
+        interval: ratio.interval.map(|interval| [interval.low, interval.high]),
+        is_shown: result.verdict().is_difference(),
+    })
+}
+
 /// In how many of the common rounds the best strategy was ahead of another, and how many there are.
 fn rounds_ahead(question: &ArmComparison, best: usize, other: usize) -> (usize, usize) {
-    let arms = question.arms();
+    let (arms, quantity) = (question.arms(), Quantity::of(question.metric));
     let pairs = arms[best].series.rounds.iter().zip(&arms[other].series.rounds);
     let pairs: Vec<(f64, f64)> = pairs.filter_map(|(best, other)| best.zip(*other)).collect();
-    let is_ahead = |(best, other): &&(f64, f64)| match Quantity::of(question.metric) {
-        Quantity::Time => best < other,
-        Quantity::Throughput => best > other,
-    };
+    let is_ahead = |(best, other): &&(f64, f64)| quantity.as_time(*best) < quantity.as_time(*other);
     (pairs.iter().filter(is_ahead).count(), pairs.len())
 }

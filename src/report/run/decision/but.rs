@@ -3,7 +3,7 @@
 use crate::record::{Metric, OPLOG_BYTES, Part, TimeMetric};
 use crate::report::document::format::{bytes, counted, marked, percent, time};
 use crate::results::RunRecord;
-use crate::stats::{self, CollectionGrowth, Comparison, Quantity, Verdict};
+use crate::stats::{self, CollectionGrowth, Comparison, Criterion, Quantity, Verdict};
 
 use super::answer::Judged;
 use super::phrase::{factor, is_factor};
@@ -16,14 +16,7 @@ const PRICE: f64 = 1.5;
 
 /// The sentences, the most important first.
 pub(crate) fn but(judged: &Judged) -> Vec<String> {
-    let found = [
-        anomalies(judged),
-        operations(judged),
-        other_questions(judged),
-        partly_settled(judged),
-        prices(judged),
-        inconsistency(judged),
-    ];
+    let found = [anomalies(judged), operations(judged), other_questions(judged), prices(judged), inconsistency(judged)];
     let found: Vec<String> = found.into_iter().flatten().collect();
     if found.is_empty() && judged.answer.winner().is_some() {
         return vec!["no trade-off found".to_owned()];
@@ -33,7 +26,7 @@ pub(crate) fn but(judged: &Judged) -> Vec<String> {
 
 /// What audits found in the data of the best strategy.
 fn anomalies(judged: &Judged) -> Vec<String> {
-    let best = &judged.parts.last().strategies[judged.answer.best()];
+    let best = &judged.parts.last().strategies[judged.answer.best];
     let found = best.audits.iter().filter(|audit| audit.total > 0);
     found.map(|audit| format!("the audit {} found {}", marked(&audit.audit), counted(audit.total, "anomaly"))).collect()
 }
@@ -87,40 +80,24 @@ fn size(comparison: &Comparison) -> f64 {
     comparison.ratio.map_or(0.0, |ratio| ratio.mean.ln().abs())
 }
 
-/// The other questions about the mix in which the best strategy is shown to be worse than another.
+/// The other questions about the mix under load in which the best strategy is shown to be worse than another.
 fn other_questions(judged: &Judged) -> Vec<String> {
-    let best = judged.answer.best();
+    let best = judged.answer.best;
+    let is_decisive = |part, metric| judged.answer.criteria.contains(&Criterion { part, metric });
     let questions = judged.parts.iter().filter(|(part, _)| *part != Part::Own);
-    let questions = questions.flat_map(|(_, run)| run.comparisons().map(move |one| (run, one)));
-    let worse = questions.filter_map(|(run, question)| {
-        let ranking = question.ranking()?;
+    let questions = questions.flat_map(|(part, run)| run.comparisons().map(move |one| (part, run, one)));
+    let worse = questions.filter_map(|(part, run, question)| {
+        let ranking = question.ranking().filter(|_| !is_decisive(part, question.metric))?;
         let lost = ranking.best_against.iter().find(|one| one.verdict == Verdict::Faster && one.against == best)?;
         let (ahead, ratio) = (judged.marked(ranking.best), is_factor(lost.ratio?.mean, ranking.quantity));
         let load = &run.load;
         Some(match question.metric {
             Metric::Time(time @ TimeMetric::Quantile(_)) => format!("the {time} of {ahead} at {load} {ratio}"),
-            _ => format!("with {load} {ahead} {ratio}"),
+            Metric::Throughput => format!("with {load} {ahead} {ratio}"),
+            _ => format!("at {load} {ahead} {ratio}"),
         })
     });
     worse.collect()
-}
-
-/// Without a winner, the differences between those that are not told apart at the common rate, in calls per second.
-fn partly_settled(judged: &Judged) -> Vec<String> {
-    let (best, candidates) = (judged.answer.best(), judged.answer.leading());
-    let Some(run) = judged.parts.get(Part::Saturation).filter(|_| judged.answer.winner().is_none()) else {
-        return Vec::new();
-    };
-    let questions = run.comparisons().filter(|_| judged.answer.decided.ranking.quantity == Quantity::Time);
-    let rankings = questions.filter_map(|one| one.ranking()).filter(|one| one.best == best);
-    let ahead = rankings.flat_map(|one| one.best_against.into_iter().filter(|one| one.verdict == Verdict::Faster));
-    let ahead = ahead.filter(|one| candidates.contains(&one.against));
-    let text = |one: Comparison| {
-        let (better, than) = (judged.marked(best), judged.marked(one.against));
-        let load = &run.load;
-        Some(format!("with {load} {better} {} than {than}", is_factor(one.ratio?.mean, Quantity::Throughput)))
-    };
-    ahead.filter_map(text).collect()
 }
 
 /// What costs, its unit, and how much a strategy needs of it.
@@ -147,7 +124,7 @@ fn prices(judged: &Judged) -> Vec<String> {
 /// How long others see half-finished calls of the best strategy.
 fn inconsistency(judged: &Judged) -> Vec<String> {
     let windows = judged.parts.main().costs.inconsistency.iter();
-    let windows = windows.filter(|one| one.strategy == judged.answer.best());
+    let windows = windows.filter(|one| one.strategy == judged.answer.best);
     let windows = windows.filter_map(|one| {
         let quantile = |share: f64, name: &'static str| Some((one.found.quantile(share)?, name, &one.name));
         quantile(0.99, "p99").or_else(|| quantile(0.5, "median"))

@@ -1,5 +1,6 @@
 //! Where the answer flips: the mixes, the shares of an operation and the networks in which another strategy is faster.
 
+use crate::record::Metric;
 use crate::report::document::format::marked;
 use crate::report::run::PartEvaluations;
 use crate::results::{Part, RunRecord};
@@ -42,25 +43,27 @@ fn other_mixes(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     let flipped = |other: &RunRecord| {
         let parts = PartEvaluations::new(other);
         let there = Judged::of(&parts).filter(|_| parts.main().no_verdict.is_none())?;
-        let here = judged.name(judged.answer.best());
-        let beaten = there.answer.beaten().into_iter().find(|one| there.name(one.strategy) == here)?;
-        let (mix, best) = (marked(&other.mix.name), there.marked(there.answer.best()));
-        Some(phrase::mix_flip(&mix, &best, beaten.ratio.mean, beaten.quantity, &marked(here)))
+        let here = judged.name(judged.answer.best);
+        let beaten = there.published().beaten.into_iter().find(|one| one.strategy == here)?;
+        let (mix, best) = (marked(&other.mix.name), there.marked(there.answer.best));
+        Some(phrase::mix_flip(&mix, &best, &beaten.by, &marked(here)))
     };
     others.iter().filter_map(flipped).collect()
 }
 
-/// By which time every round trip must be longer for strategies with fewer round trips to be faster.
+/// By which time every round trip must be longer for calls by themselves to be faster with strategies that make fewer.
 fn networks(judged: &Judged) -> Vec<String> {
-    let (answer, best) = (&judged.answer, judged.answer.best());
-    let Some(mix) = judged.parts.record(answer.decided.part) else { return Vec::new() };
+    let (answer, best) = (&judged.answer, judged.answer.best);
+    let parts = judged.parts;
     let trips = |strategy: usize| {
-        let calls = stats::all_operations(mix, strategy);
+        let calls = stats::all_operations(parts.main_record()?, strategy);
         stats::outcome_totals(calls).round_trips_per_call()
     };
+    let alone = parts.of_mix(Part::Own, Metric::MEAN);
+    let time = |strategy: usize| alone?.arms().get(strategy)?.series.value;
     let flip = |other: usize| {
-        let has_fewer = trips(other)? < trips(best)?;
-        let longer = stats::network_flip(mix, best, other).filter(|_| has_fewer)?;
+        let trips = [trips(best)?, trips(other)?];
+        let longer = stats::network_flip([time(best)?, time(other)?], trips).filter(|_| trips[1] < trips[0])?;
         Some(phrase::network_flip(&judged.marked(other), longer))
     };
     answer.beaten().into_iter().filter_map(|one| flip(one.strategy)).collect()
@@ -69,7 +72,7 @@ fn networks(judged: &Judged) -> Vec<String> {
 /// The share of an operation at which each beaten strategy overtakes, the nearest first; `None` where own times predict none of
 /// them. An order that was not shown cannot flip.
 pub(super) fn shares(judged: &Judged) -> Option<Vec<(usize, ShareFlip)>> {
-    let (best, prediction) = (judged.answer.best(), Prediction::of(judged.parts.all_records())?);
+    let (best, prediction) = (judged.answer.best, Prediction::of(judged.parts.all_records())?);
     let estimate = MixEstimate::new(judged.parts.record(Part::Own)?);
     let beaten = judged.answer.beaten();
     let predicted: Vec<usize> =

@@ -1,7 +1,9 @@
 //! Ratios, ties, answers, reasons and flips in words: the one place that words them.
 
 use crate::report::document::format::{NOTHING, bytes, count, interval, listed, percent, plain, time};
-use crate::results::{BeatenRecord, PublishedAnswer, Reason, Verdict, in_percent};
+use crate::results::{
+    BeatenRecord, ComparedNumber, PublishedAnswer, PublishedMetric, Reason, TradeOffRecord, Verdict, in_percent,
+};
 use crate::stats::{ConfidenceInterval, DIRTY_SHARE, MINIMUM_ROUNDS, Quantity, Ratio, ShareFlip};
 
 /// More names than these are counted.
@@ -64,27 +66,71 @@ fn short_list(names: &[String]) -> String {
 /// The answer in pieces: before the name of the winner, the name, and after it. Without a winner all of it is in the first.
 pub fn answer(found: &PublishedAnswer, baseline: &str) -> [String; 3] {
     if let Some(winner) = &found.winner {
-        let mut named = named_losers(&found.beaten, |one| one.strategy == baseline);
-        // One number in a sentence: that of the nearest, which decides. Others are in how sure it is.
-        let nearest = found.beaten.first().map(|one| one.metric);
-        named.retain(|one| Some(one.metric) == nearest);
-        let losers = named.iter().map(|one| format!("{} than {}", factor(one.ratio, quantity(one)), one.strategy));
-        let losers = losers.collect::<Vec<_>>().join(", ");
+        let named = named_losers(&found.beaten, |one| one.strategy == baseline);
+        let losers = named.into_iter().map(beats).collect::<Vec<_>>().join(", ");
         let fragile = if found.fragile { " (fragile)" } else { "" };
         return ["Choose ".to_owned(), winner.clone(), format!("{fragile}: {losers}.")];
     }
-    let tie = tie(&found.leading, found.least_effect);
     let best = found.leading.first().map_or("", String::as_str);
-    let worse = |one: &BeatenRecord| factor(one.ratio.recip(), quantity(one));
-    let text = match found.beaten.as_slice() {
-        [] => format!("{tie}."),
-        [one] => format!("Avoid {}: {} than {best}. {tie}.", one.strategy, worse(one)),
-        [nearest, ..] => {
-            let names: Vec<String> = found.beaten.iter().map(|one| one.strategy.clone()).collect();
-            format!("Avoid {}: at least {} than {best}. {tie}.", short_list(&names), worse(nearest))
-        }
+    let trade_offs = found.trade_offs.iter().map(|one| trade_off(best, one));
+    let level = found.leading.iter().filter(|name| !found.trade_offs.iter().any(|one| one.strategy == **name));
+    let level: Vec<String> = level.cloned().collect();
+    let tie = (level.len() > 1 || found.trade_offs.is_empty()).then(|| tie(&level, found.least_effect) + ".");
+    let sentences = worse(found, best).into_iter().chain(trade_offs).chain(tie);
+    [sentences.collect::<Vec<_>>().join(" "), String::new(), String::new()]
+}
+
+/// How far the best is ahead of a loser, by both numbers that were asked.
+fn beats(one: &BeatenRecord) -> String {
+    if let Some(share) = one.overloaded {
+        return format!("{} keeps up with only {} of the calls", one.strategy, percent(share));
+    }
+    let also = one.also.as_ref().map(|also| match (also.is_shown, also.metric.is_rate()) {
+        (true, _) => format!(" ({})", lead(also, also.ratio)),
+        (false, true) => " (calls/s: no difference found)".to_owned(),
+        (false, false) => " (by itself no difference found)".to_owned(),
+    });
+    format!("{} than {}{}", lead(&one.by, one.by.ratio), one.strategy, also.unwrap_or_default())
+}
+
+/// Which strategies are worse than the best of those that lead.
+fn worse(found: &PublishedAnswer, best: &str) -> Option<String> {
+    let nearest = found.beaten.first()?;
+    let names: Vec<String> = found.beaten.iter().map(|one| one.strategy.clone()).collect();
+    let least = if names.len() > 1 { "at least " } else { "" };
+    if nearest.overloaded.is_some() {
+        return Some(format!("Avoid {}, which cannot keep up.", short_list(&names)));
+    }
+    // Those that are worse in another number are not at least this far behind in this one.
+    let is_same = found.beaten.iter().all(|one| one.by.metric == nearest.by.metric);
+    let by = if is_same {
+        format!(": {least}{} than {best}", lead(&nearest.by, nearest.by.ratio.recip()))
+    } else {
+        String::new()
     };
-    [text, String::new(), String::new()]
+    Some(format!("Avoid {}{by}.", short_list(&names)))
+}
+
+/// Where two strategies are better in turn.
+fn trade_off(best: &str, one: &TradeOffRecord) -> String {
+    let [ahead, behind] = [lead(&one.ahead, one.ahead.ratio), lead(&one.behind, one.behind.ratio.recip())];
+    format!(
+        "Trade-off between {best} and {other}: {best} {is_ahead}, {other} {is_behind}.",
+        other = one.strategy,
+        is_ahead = format_args!("{}{ahead}", verb(&one.ahead)),
+        is_behind = format_args!("{}{behind}", verb(&one.behind))
+    )
+}
+
+fn verb(number: &ComparedNumber) -> &'static str {
+    if number.metric.is_rate() { "makes " } else { "is " }
+}
+
+/// [`factor`] of a published number: of times of calls by themselves it says so.
+fn lead(number: &ComparedNumber, ratio: f64) -> String {
+    let quantity = if number.metric.is_rate() { Quantity::Throughput } else { Quantity::Time };
+    let alone = if number.metric == PublishedMetric::OWN_TIME { " by itself" } else { "" };
+    factor(ratio, quantity) + alone
 }
 
 /// The losers that an answer names: the baseline and the runner-up; where these are one, or the baseline wins, the runner-up
@@ -97,11 +143,6 @@ pub fn named_losers<B: PartialEq>(beaten: &[B], is_baseline: impl Fn(&&B) -> boo
     let mut named: Vec<&B> = named.into_iter().flatten().collect();
     named.dedup();
     named
-}
-
-/// What the ratio of a loser is of.
-fn quantity(beaten: &BeatenRecord) -> Quantity {
-    if beaten.metric.is_rate() { Quantity::Throughput } else { Quantity::Time }
 }
 
 /// Why other mixes are not estimated.
@@ -128,17 +169,17 @@ fn shares(shares: [f64; 2], more: usize) -> [String; 2] {
 
 /// From which network on another strategy wins, by the nanoseconds that a round trip takes longer.
 pub fn network_flip(name: &str, longer: f64) -> String {
-    format!("{name} wins once the network adds {} per round trip (computed)", time(longer))
+    format!("{name} is faster by itself once the network adds {} per round trip (computed)", time(longer))
 }
 
 /// Which strategy wins in another mix.
-pub fn mix_flip(mix: &str, best: &str, ratio: f64, quantity: Quantity, than: &str) -> String {
-    format!("in the mix {mix}, {best} {} than {than} (measured)", is_factor(ratio, quantity))
+pub fn mix_flip(mix: &str, best: &str, by: &ComparedNumber, than: &str) -> String {
+    format!("in the mix {mix}, {best} {}{} than {than} (measured)", verb(by), lead(by, by.ratio))
 }
 
 /// In which mixes a strategy beats those that win in others.
 pub fn wins(name: &str, losers: &[String], mixes: &[String]) -> String {
-    format!("{name} is faster than {} in {}", listed(losers), listed(mixes))
+    format!("{name} is better than {} in {}", listed(losers), listed(mixes))
 }
 
 /// Where two strategies change places on the axis of a condition: the first is faster below.

@@ -2,7 +2,7 @@
 
 use crate::record::{Counter, Part};
 use crate::report::document::format::{capitalised, listed, marked, percent, three, time};
-use crate::stats::{Beaten, Cause, CostGap, CostGapOperation, Evidence, Quantity, Waiting, cause};
+use crate::stats::{Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
 
 use super::answer::Judged;
 
@@ -15,13 +15,21 @@ pub(crate) fn why(judged: &Judged) -> Option<String> {
     let Some(own) = judged.parts.record(Part::Own) else {
         return Some("Not known: this run did not measure own costs (--only).".into());
     };
-    let mix = judged.parts.record(loser.part)?;
+    let part = Some(loser.criterion.part).filter(|part| *part != Part::Own);
+    let part =
+        part.or_else(|| [Part::Saturation, Part::Rate].into_iter().find(|part| judged.parts.get(*part).is_some()))?;
+    let mix = judged.parts.record(part)?;
     let ratio = loser.ratio.mean;
-    let measured = if loser.quantity == Quantity::Time { ratio.recip() } else { ratio };
-    let (slower, faster) = (judged.marked(loser.strategy), judged.marked(judged.answer.best()));
-    let text =
-        Text { operations: &own.operations, slower, faster, at: judged.load(loser.part), busy: load(judged, &loser) };
-    Some(match cause(own, mix, loser.strategy, judged.answer.best(), measured) {
+    let measured = loser.criterion.quantity().as_time(ratio).recip();
+    let (slower, faster) = (judged.marked(loser.strategy), judged.marked(judged.answer.best));
+    let text = Text {
+        operations: &own.operations,
+        slower,
+        faster,
+        at: judged.load(part),
+        busy: load(judged, part, loser.strategy),
+    };
+    Some(match cause(own, mix, loser.strategy, judged.answer.best, measured) {
         Some(Cause::Cpu(gap)) => {
             let own = |one: &CostGapOperation| one.costs.map(|cost| time(cost * 1e3));
             let text = text.gap(&gap, "server CPU time", own, "CPU time by itself");
@@ -38,11 +46,10 @@ pub(crate) fn why(judged: &Judged) -> Option<String> {
     })
 }
 
-/// The common rate as a share (0 to 1) of the calls per second that a strategy makes at saturation, where the difference was
-/// found at a rate.
-fn load(judged: &Judged, of: &Beaten) -> Option<f64> {
-    let offered = judged.parts.get(of.part)?.strategies.get(of.strategy)?.open.as_ref()?.offered;
-    let most = judged.parts.get(Part::Saturation)?.strategies.get(of.strategy)?.calls_per_second?;
+/// A load as a share (0 to 1) of the calls per second that a strategy makes at saturation; `None` at saturation.
+fn load(judged: &Judged, part: Part, strategy: usize) -> Option<f64> {
+    let offered = judged.parts.get(part)?.strategies.get(strategy)?.open.as_ref()?.offered;
+    let most = judged.parts.get(Part::Saturation)?.strategies.get(strategy)?.calls_per_second?;
     Some(offered / most).filter(|share| share.is_finite())
 }
 
@@ -89,7 +96,7 @@ impl Text<'_> {
         let evidence = evidence(&waiting.evidence, PIECES);
         let what = match self.busy.filter(|load| *load >= BUSY) {
             Some(load) => {
-                format!(": the common rate is {} of its calls/s at saturation, so calls queue{evidence}", percent(load))
+                format!(": this load is {} of its calls/s at saturation, so calls queue{evidence}", percent(load))
             }
             None if evidence.is_empty() => "; calls queue behind each other, and no counter says for what".to_owned(),
             None => format!("; calls queue behind each other{evidence}"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::record::Part;
+use crate::record::{Metric, Part};
 use crate::report::document::format::{NOTHING, percent, three, time};
 use crate::report::document::{Cell, Column, Forms, Link, Table, Tone, column};
 use crate::report::run::{Evaluation, OperationResults, PartEvaluations};
@@ -24,11 +24,12 @@ pub(crate) struct HeatCell {
     pub(crate) short: String,
 }
 
-/// An operation by itself (under load, where own costs were not measured), or the mix.
+/// An operation or the mix by itself (under load, where own costs were not measured).
 #[derive(Debug, Clone)]
 pub(crate) struct HeatRow<'r> {
     run: &'r Arc<Evaluation>,
-    pub(crate) row: &'r OperationResults,
+    /// Whether it is the mix.
+    pub(crate) is_mix: bool,
     /// Its name.
     pub(crate) name: String,
     /// Its share of the calls; empty for the mix.
@@ -43,17 +44,23 @@ pub(crate) fn rows<'r>(parts: &'r PartEvaluations) -> Vec<HeatRow<'r>> {
     if main.without_repeat().count() < 2 {
         return Vec::new();
     }
-    let of_operations = parts.get(Part::Own).unwrap_or(main);
-    let operations = of_operations.rows.iter().filter(|row| !row.is_mix).map(|row| (of_operations, row));
-    let mix = main.rows.iter().filter(|row| row.is_mix).map(|row| (main, row));
-    let heat_row = |(run, row): (&'r Arc<Evaluation>, &'r OperationResults)| {
-        let name = if row.is_mix { format!("mix, {}", main.load) } else { row.name.clone() };
-        let share = row.share.map_or_else(String::new, percent);
-        let question = run.question(row);
-        let cell = |(place, _)| Entry { run, row, question, place }.heat();
-        HeatRow { run, row, name, share, cells: run.without_repeat().map(cell).collect() }
+    let run = parts.get(Part::Own).unwrap_or(main);
+    let heat_row =
+        |name: String, operation: Option<usize>, share: Option<f64>, means: &dyn Fn(usize) -> Option<f64>| {
+            let question = run.mean_of(operation);
+            let means: Vec<Option<f64>> = (0..run.strategies.len()).map(means).collect();
+            let cell = |(place, _)| Entry { run, means: &means, question, place }.heat();
+            let cells = run.without_repeat().map(cell).collect();
+            HeatRow { run, is_mix: operation.is_none(), name, share: share.map_or_else(String::new, percent), cells }
+        };
+    let of_row = |row: &OperationResults| {
+        let name = if row.is_mix { format!("mix, {}", run.load) } else { row.name.clone() };
+        heat_row(name, row.operation, row.share, &|place| row.cells[place].mean)
     };
-    operations.chain(mix).map(heat_row).collect()
+    let operations = run.rows.iter().map(of_row);
+    let mix = parts.of_mix(Part::Own, Metric::MEAN);
+    let mix = mix.map(|mix| heat_row("whole mix".to_owned(), None, None, &|place| mix.arms()[place].series.value));
+    operations.chain(mix).collect()
 }
 
 /// A line per operation and one for the mix, and a column per strategy; `None` without two of them.
@@ -61,8 +68,9 @@ pub(super) fn table(parts: &PartEvaluations) -> Option<Table> {
     let (rows, main) = (rows(parts), parts.main());
     let metrics = [column("own_time", "", "").cell(|heat: &&HeatCell| heat.cell.clone())];
     let lines = rows.iter().flat_map(|heat| {
-        let place = main.mix_first().position(|other| other.label() == heat.row.label());
-        let tone = if heat.row.is_mix { Tone::Strong } else { Tone::Plain };
+        let place =
+            main.mix_first().position(|other| other.is_mix == heat.is_mix && (heat.is_mix || other.name == heat.name));
+        let tone = if heat.is_mix { Tone::Strong } else { Tone::Plain };
         let group = Cell::text(heat.name.as_str()).remark(heat.share.as_str()).tone(tone);
         let group = group.link(place.map(|operation| Link::Row(times_id(operation, 0))));
         heat.cells.iter().map(move |one| (strategy_row(heat.run, one.place).group(group.clone()), one))
@@ -76,14 +84,15 @@ pub(super) fn table(parts: &PartEvaluations) -> Option<Table> {
 /// One strategy in one operation, or in the mix.
 struct Entry<'r> {
     run: &'r Arc<Evaluation>,
-    row: &'r OperationResults,
+    /// Mean times by strategy, in nanoseconds.
+    means: &'r [Option<f64>],
     question: Option<&'r ArmComparison>,
     place: usize,
 }
 
 impl Entry<'_> {
     fn heat(&self) -> HeatCell {
-        let (cell, short) = match (self.row.cells[self.place].mean, self.best()) {
+        let (cell, short) = match (self.means[self.place], self.best()) {
             (None, _) => (Cell::number(None, time), NOTHING.to_owned()),
             // No judged strategy has a time.
             (Some(mean), None) => (Cell::text(time(mean)).tone(Tone::Faint), time(mean)),
@@ -109,7 +118,7 @@ impl Entry<'_> {
     /// The judged strategy with the lowest mean.
     fn best(&self) -> Option<(usize, f64)> {
         let judged = self.run.without_repeat().filter(|(_, strategy)| !strategy.is_unsafe);
-        let means = judged.filter_map(|(place, _)| Some((place, self.row.cells[place].mean?)));
+        let means = judged.filter_map(|(place, _)| Some((place, self.means[place]?)));
         means.min_by(|(_, a), (_, b)| a.total_cmp(b))
     }
 

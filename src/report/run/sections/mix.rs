@@ -44,10 +44,10 @@ impl Entry<'_> {
     }
 }
 
-/// Every strategy in every question about the mix; `None` where only own costs were measured.
+/// Every strategy in every question about the mix.
 pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
     let metrics = [
-        Measure::word("part", "The part of the run: `rate` or `saturation`.", |one: &Entry| one.part.name()),
+        Measure::word("part", "The part of the run: `own`, `rate` or `saturation`.", |one: &Entry| one.part.name()),
         column("value", "", "The number: nanoseconds, or calls per second.").cell(Entry::value),
         column("ratio", "ratio", "Divided by the baseline's: the geometric mean over rounds.")
             .number(three, |one| one.ratio().map(|ratio| ratio.mean)),
@@ -61,10 +61,11 @@ pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
             Cell::text(word.unwrap_or_default()).with_value(word)
         }),
     ];
-    let rows = parts.iter().filter(|(part, _)| *part != Part::Own).flat_map(|(part, run)| {
-        run.comparisons().flat_map(move |question| {
+    let rows = parts.iter().flat_map(|(part, run)| {
+        run.comparisons().filter(|one| one.operation.is_none()).flat_map(move |question| {
             let name = match question.metric {
                 Metric::Throughput => format!("calls/s of {}", run.load),
+                _ if part == Part::Own => "time by itself".to_owned(),
                 other => format!("{other} at {}", run.load),
             };
             let metric = question.metric;

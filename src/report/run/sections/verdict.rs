@@ -51,7 +51,7 @@ fn measured(parts: &PartEvaluations) -> String {
 /// Why strategies cannot be compared in the mix: a sentence per strategy and reason.
 fn inconclusive(parts: &PartEvaluations) -> Vec<String> {
     let name = |place: usize| parts.main().name(place);
-    let mix = parts.iter().filter(|(part, _)| *part != Part::Own).flat_map(|(_, run)| run.comparisons());
+    let mix = parts.iter().flat_map(|(_, run)| run.comparisons().filter(|one| one.operation.is_none()));
     let rankings: Vec<Ranking> = mix.filter_map(|one| one.ranking()).collect();
     let all = rankings.iter().flat_map(|ranking| ranking.best_against.iter().chain(&ranking.against_baseline));
     distinct(all.filter_map(|one| {
@@ -63,7 +63,7 @@ fn inconclusive(parts: &PartEvaluations) -> Vec<String> {
 fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<String> {
     let (mut notes, run) = (Vec::new(), parts.main());
     if is_judged {
-        let families: Vec<&ComparisonFamily> = parts.iter().map(|(_, run)| &run.family).collect();
+        let families: Vec<&ComparisonFamily> = parts.iter().flat_map(|(_, run)| &run.families).collect();
         notes.extend(verdict_text::sensitivity(&families));
         notes.push(verdict_text::criteria(record, &families));
     }
