@@ -90,7 +90,7 @@ fn one_dear_operation_is_named_with_its_share() {
         }
     });
     let decision = decision(&run);
-    assert_eq!(decision.answer, "Choose linked: 3.0x faster than embedded.");
+    assert_eq!(decision.answer, "Choose linked: 3.0x more calls/s than embedded (by itself no difference found).");
     let why = decision.why.unwrap();
     // 156.25 us per call, nine times that for 30 of 92 calls.
     let share = 30.0 * 9.0 / (30.0 * 9.0 + 62.0) * 100.0;
@@ -126,7 +126,7 @@ fn time_without_cpu_is_own_time() {
 #[test]
 fn a_lock_is_waiting_without_evidence() {
     let why = decision(&run(slow_mix)).why.unwrap();
-    assert!(why.starts_with("At 1,000 calls/s calls of `embedded` take 5.9"), "{why}");
+    assert!(why.starts_with("With 7 clients calls of `embedded` take 5.9"), "{why}");
     assert!(why.ends_with("calls queue behind each other, and no counter says for what."), "{why}");
 }
 
@@ -163,7 +163,7 @@ fn nothing_is_claimed_to_be_known_that_no_kind_predicts() {
 }
 
 #[test]
-fn calls_per_second_settle_what_times_leave_open() {
+fn calls_per_second_decide_what_times_leave_open() {
     let slow = |part: Part, strategy: usize, cell: &mut crate::results::CellRecord, open: usize| {
         if strategy == 2 {
             slow_mix(part, 0, cell);
@@ -174,26 +174,45 @@ fn calls_per_second_settle_what_times_leave_open() {
         }
     };
     let settled = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 1)));
-    assert_eq!(settled.answer, "Choose embedded: 1.5x more calls/s than linked.");
+    assert_eq!(
+        settled.answer,
+        "Choose embedded: 1.5x more calls/s than linked (by itself no difference found), 3.0x more calls/s than \
+         bucket_rmw (by itself no difference found)."
+    );
     let sure = settled.sure.unwrap();
     assert!(
-        sure.contains("ahead of `bucket_rmw` in 8 of 8 rounds (95 % CI")
-            && sure.contains(", against `linked` no difference found (2.0 % would have shown)."),
+        sure.starts_with("Calls/s of 7 clients: ahead of `linked` in 8 of 8 rounds (95 % CI")
+            && sure.contains(" and of `bucket_rmw` in 8 of 8 (")
+            && sure.contains(". Time by itself: against `linked` and `bucket_rmw` no difference found (2."),
         "{sure}"
     );
-    assert!(sure.contains(". Calls/s of 7 clients: ahead of `linked` in 8 of 8 rounds ("), "{sure}");
-
-    // The best by time is the worse one by calls per second: no winner, and both are said.
-    let open = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 0)));
-    assert!(open.answer.contains("embedded and linked: no difference found"), "{open:?}");
-    assert!(open.but.iter().any(|text| text == "with 7 clients `linked` makes 1.5x more calls/s"), "{open:?}");
+    // The load at which response times are measured is a guess, and they decide nothing.
+    let other = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 0)));
+    assert!(other.answer.starts_with("Choose linked: 1.5x more calls/s than embedded"), "{other:?}");
 }
 
 #[test]
-fn winners_are_named_in_at_most_twelve_words() {
+fn what_is_faster_by_itself_and_makes_fewer_calls_is_a_trade_off() {
+    let decision = decision(&run(|part, strategy, cell| {
+        slow_mix(part, strategy, cell);
+        if part == Part::Own && strategy == 1 {
+            cell.operations.iter_mut().for_each(|operation| set_time(operation, 600_000.0));
+        }
+    }));
+    assert_eq!(
+        decision.answer,
+        "Trade-off between linked and embedded: linked makes 3.0x more calls/s, embedded is 1.5x faster by itself."
+    );
+    assert_eq!(decision.winner, None);
+    let sure = decision.sure.unwrap();
+    assert!(sure.contains("Time by itself: `linked` behind `embedded` in 8 of 8 rounds (95 % CI"), "{sure}");
+}
+
+#[test]
+fn winners_are_named_in_at_most_24_words() {
     for rounds in [6, 8, 12] {
         let decision = decision(&sample::whole(&sample::run(rounds)));
-        assert!(decision.winner.is_none() || decision.answer.split_whitespace().count() <= 12, "{decision:?}");
+        assert!(decision.winner.is_none() || decision.answer.split_whitespace().count() <= 24, "{decision:?}");
     }
 }
 

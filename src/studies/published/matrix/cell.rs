@@ -132,13 +132,18 @@ pub(crate) fn cells(metric: PublishedMetric, is_tested: bool, entries: &[Option<
     entries.iter().map(cell).collect()
 }
 
-/// The cells of a metric of a mix that was not measured: own times estimate times, and no other number. Estimates within
-/// [`AGREEMENT`] of each other do not say which is faster, because as much is tolerated where they are held against measurements.
+/// The cells of a metric of a mix that was not measured: own times estimate times and how calls per second compare, and no other
+/// number. Estimates within [`AGREEMENT`] of each other do not say which is faster, because as much is tolerated where they are held
+/// against measurements.
 pub(crate) fn estimated(metric: PublishedMetric, times: &[Option<PublishedNumber>]) -> Vec<MatrixCell> {
-    if !matches!(metric, PublishedMetric::RESPONSE_MEAN | PublishedMetric::OWN_TIME) {
+    let is_time = matches!(metric, PublishedMetric::RESPONSE_MEAN | PublishedMetric::OWN_TIME);
+    if !is_time && metric != PublishedMetric::CALLS_PER_SECOND {
         return vec![MatrixCell::default(); times.len()];
     }
-    let mut cells = cells(metric, false, times);
+    let mut cells = cells(PublishedMetric::OWN_TIME, false, times);
+    if !is_time {
+        cells.iter_mut().for_each(|cell| (cell.value, cell.is_rate) = (String::new(), true));
+    }
     let is_near = |cell: &MatrixCell| {
         matches!(cell.look, Look::Lowest | Look::Times) && cell.ratio.is_some_and(|ratio| ratio <= 1.0 + AGREEMENT)
     };

@@ -16,13 +16,13 @@ struct Won<'r> {
 
 impl Won<'_> {
     fn of(row: &MixRow) -> Option<Won<'_>> {
-        let best = row.times().iter().position(|cell| cell.look == Look::Best)?;
+        let best = row.first().iter().position(|cell| cell.look == Look::Best)?;
         Some(Won { row, best })
     }
 
     /// Whether a difference to the best is reported, or estimated.
     fn loses(&self, strategy: usize) -> bool {
-        self.row.times().get(strategy).is_some_and(|cell| cell.look == Look::Times)
+        self.row.first().get(strategy).is_some_and(|cell| cell.look == Look::Times)
     }
 
     /// Whether the best strategies of the two mixes lose to each other.

@@ -106,7 +106,7 @@ impl<'m> MatrixPage<'m> {
             let of_metric = row.cells.iter().map(|cells| cells.get(place).map_or_else(String::new, data));
             of_metric.collect::<Vec<_>>().join(";")
         };
-        row.times().iter().enumerate().map(|(place, cell)| (cell, data(place))).collect()
+        row.first().iter().enumerate().map(|(place, cell)| (cell, data(place))).collect()
     }
 }
 

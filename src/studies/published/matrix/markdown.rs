@@ -37,7 +37,7 @@ fn write_scenario(out: &mut dyn Write, scenario: &ScenarioMatrix, has_setups: bo
     writeln!(out, "| {} |{}", escape(&scenario.name), names.collect::<String>())?;
     writeln!(out, "|---|{}", "---|".repeat(scenario.strategies.len()))?;
     for row in scenario.rows.iter().filter(|row| row.missing().is_none()) {
-        let cells = row.times().iter().map(|cell| format!(" {} |", written(cell, row.is_estimated())));
+        let cells = row.first().iter().map(|cell| format!(" {} |", written(cell, row.is_estimated())));
         writeln!(out, "| {} |{}", name(row, has_setups), cells.collect::<String>())?;
     }
     let missing = scenario.rows.iter().filter_map(|row| Some(format!("{} ({})", escape(&row.mix), row.missing()?)));

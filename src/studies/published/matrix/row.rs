@@ -83,8 +83,8 @@ pub struct MixRow {
 }
 
 impl MixRow {
-    /// The cells of the number that is shown first: the mean response time.
-    pub fn times(&self) -> &[MatrixCell] {
+    /// The cells of the number that is shown first: calls per second.
+    pub fn first(&self) -> &[MatrixCell] {
         self.cells.first().map_or(&[], Vec::as_slice)
     }
 

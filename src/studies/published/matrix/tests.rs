@@ -54,9 +54,9 @@ fn page(matrix: &Matrix) -> String {
     html::page(matrix, None)
 }
 
-/// Looks of the mean response times of every row, by its mix.
+/// Looks of the calls per second of every row, by its mix.
 fn looks(matrix: &Matrix) -> Vec<(String, Vec<Look>)> {
-    matrix.rows().map(|row| (row.mix.clone(), row.times().iter().map(|cell| cell.look).collect())).collect()
+    matrix.rows().map(|row| (row.mix.clone(), row.first().iter().map(|cell| cell.look).collect())).collect()
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn mixes_are_measured_estimated_or_neither() {
     );
     assert_eq!(
         scenario.flips,
-        ["The order flips: embedded is faster than linked in reads (est.); linked is faster than embedded in default \
+        ["The order flips: embedded is better than linked in reads (est.); linked is better than embedded in default \
           and writes (est.)."]
     );
     predicted(&mut one, false);
@@ -157,7 +157,7 @@ fn tied_strategies_are_not_worse() {
     let mut one = result("a");
     let standing = |one: &mut PlacedResult, strategy: usize, standing| {
         let metrics = &mut one.record.strategies[strategy].metrics;
-        metrics.get_mut(&PublishedMetric::RESPONSE_MEAN).unwrap().standing = Some(standing);
+        metrics.get_mut(&PublishedMetric::CALLS_PER_SECOND).unwrap().standing = Some(standing);
     };
     (0..2).for_each(|strategy| standing(&mut one, strategy, Standing::Tied));
     assert_eq!(looks(&matrix(vec![one.clone()]))[0].1, [Look::NoDifference, Look::NoDifference, Look::Unsafe]);
@@ -172,7 +172,7 @@ fn tied_strategies_are_not_worse() {
     assert_eq!(looks(&matrix(vec![one.clone()]))[0].1, [Look::Undecided, Look::Lowest, Look::Times]);
     // A run without verdicts says nothing of their order.
     for strategy in &mut one.record.strategies {
-        strategy.metrics.get_mut(&PublishedMetric::RESPONSE_MEAN).unwrap().standing = None;
+        strategy.metrics.get_mut(&PublishedMetric::CALLS_PER_SECOND).unwrap().standing = None;
     }
     assert_eq!(looks(&matrix(vec![one]))[0].1, [Look::Value; 3]);
 }
@@ -215,7 +215,7 @@ fn cells_lead_to_the_run_and_no_script_is_needed() {
     assert_eq!(links, ["blog%20comments/default/a/report.html#ratios"; 3]);
     assert_eq!(
         root.all("td")[2].text,
-        "best1.02 ms".replace("1.02 ms", &found.rows().next().unwrap().times()[1].value)
+        "best1.02 ms".replace("1.02 ms", &found.rows().next().unwrap().first()[1].value)
     );
     let policy = root.all("meta").into_iter().find(|meta| meta.get("http-equiv") == "Content-Security-Policy").unwrap();
     assert!(policy.get("content").starts_with("default-src 'none'; style-src 'sha256-"), "{}", policy.get("content"));
