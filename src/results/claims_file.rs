@@ -60,6 +60,9 @@ pub struct ClaimsRunRecord {
     pub parts: Vec<String>,
     /// Complete rounds.
     pub rounds: u64,
+    /// Calls per second with open load; `None` where that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
     /// Why it ended early.
     pub error: Option<String>,
 }

@@ -20,7 +20,8 @@ use serde_json::Value;
 type Key = (String, &'static str, String, String);
 
 /// The metrics of `summary.json` that other forms have, too, and the part that measures them.
-const PUBLISHED: [(&str, &str, &str); 3] = [
+const PUBLISHED: [(&str, &str, &str); 4] = [
+    ("own_time", "mean", "own"),
     ("response_mean", "mean", "rate"),
     ("response_p99", "p99", "rate"),
     ("calls_per_second", "throughput", "saturation"),
@@ -79,7 +80,7 @@ impl Said {
         default.record.mix.name = "default".into();
         let matrix = Matrix::new(vec![default], &[], &[]);
         let scenario = &matrix.groups[0].scenarios[0];
-        let cells = scenario.rows[0].times().iter().map(|cell| cell.text());
+        let cells = scenario.rows[0].first().iter().map(|cell| cell.text());
         let names = scenario.strategies.iter().map(|strategy| strategy.name.clone());
         let mut table = String::new();
         csv(record, &mut table).unwrap();
@@ -123,9 +124,9 @@ fn numbers(said: &Said) -> Vec<(Key, f64, String)> {
     }
     for row in said.rows("mix") {
         let question = row["question"].as_str().unwrap();
-        let metric = ["mean", "p99", "calls/s"].into_iter().find(|start| question.starts_with(start)).unwrap();
-        let metric = if metric == "calls/s" { "throughput" } else { metric };
-        let part = if row["part"] == "rate" { "rate" } else { "saturation" };
+        let metrics = [("time by itself", "mean"), ("mean", "mean"), ("p99", "p99"), ("calls/s", "throughput")];
+        let (_, metric) = metrics.into_iter().find(|(start, _)| question.starts_with(start)).unwrap();
+        let part = ["own", "rate", "saturation"].into_iter().find(|part| row["part"] == *part).unwrap();
         add(metric, part, "mix", &row["strategy"], &row["value"], "mix");
         add(&format!("ratio of {metric}"), part, "mix", &row["strategy"], &row["ratio"], "mix");
     }

@@ -188,6 +188,7 @@ impl Claims {
         for run in &mut self.record.runs {
             let Some((_, record, _)) = runs.iter().find(|(folder, ..)| folder.ends_with(&run.folder)) else { continue };
             run.rounds = record.complete_rounds() as u64;
+            run.rate = record.settings.planned_rate().filter(|_| record.parts.contains_key(&Part::Rate));
             self.record.server = Some(record.server.version.clone());
             run.parameters.clone_from(&record.parameters);
             let decided = |(claim, result): (&results::ClaimRecord, _)| DecidedClaimRecord {
@@ -251,6 +252,7 @@ impl<'s> ClaimGroup<'s> {
                         strategies: Vec::new(),
                         parts: Vec::new(),
                         rounds: 0,
+                        rate: None,
                         error: None,
                     },
                     claims: vec![claim],

@@ -192,6 +192,7 @@ pub(crate) mod tests {
                 strategies: vec![own()],
                 parts: vec![own()],
                 rounds: 6,
+                rate: None,
                 error: None,
             }],
             claims: [(Verdict::Faster, false), (Verdict::Slower, false), (UNDECIDED, false), (Verdict::Faster, true)]

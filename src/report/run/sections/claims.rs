@@ -42,13 +42,15 @@ pub(crate) struct ClaimView<'r> {
 pub(crate) fn claims(record: &RunRecord) -> Vec<ClaimView<'_>> {
     let results = stats::claim_results(record, &record.all_parts());
     let name = |place: usize| record.strategies.get(place).map(|one| one.name.as_str());
-    record.claims.iter().zip(results).map(|(claim, result)| ClaimView::new(claim, result, &name)).collect()
+    let rate = record.settings.planned_rate().filter(|_| record.parts.contains_key(&Part::Rate));
+    record.claims.iter().zip(results).map(|(claim, result)| ClaimView::new(claim, result, &name).at(rate)).collect()
 }
 
 /// A claim after the runs for those of its scenario.
 pub(crate) fn decided<'r>(record: &'r ClaimsRecord, decided: &'r DecidedClaimRecord) -> ClaimView<'r> {
     let run = record.run(decided);
-    ClaimView::new(&decided.claim, decided.result, &|place| Some(run?.strategies.get(place)?.as_str()))
+    let name = |place: usize| Some(run?.strategies.get(place)?.as_str());
+    ClaimView::new(&decided.claim, decided.result, &name).at(run.and_then(|run| run.rate))
 }
 
 /// The result of each claim, with links to the rows that decide them: those that a run can refute, and those by design.
@@ -117,6 +119,14 @@ impl<'r> ClaimView<'r> {
     /// `name` has the names of the strategies of the run by their position.
     fn new<'n>(claim: &'r ClaimRecord, result: ClaimResult, name: &dyn Fn(usize) -> Option<&'n str>) -> ClaimView<'r> {
         ClaimView { claim, result, found: found(claim, &result, name), link: None }
+    }
+
+    /// Names the load with what was found, where a response time at it decides.
+    fn at(self, rate: Option<f64>) -> ClaimView<'r> {
+        let parts = self.claim.known_metric().filter(|_| self.claim.audit.is_none()).map(Metric::parts);
+        let rate = rate.filter(|_| self.is_measured() && parts.is_some_and(|parts| parts.first() == Some(&Part::Rate)));
+        let load = rate.map_or_else(String::new, |rate| format!(", at {} calls/s", three(rate)));
+        ClaimView { found: self.found.clone() + &load, ..self }
     }
 
     pub(crate) fn outcome(&self) -> ClaimOutcome {
