@@ -51,7 +51,7 @@ pub struct CriterionResult {
 
 /// How one strategy stands against another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum DuelOutcome {
     /// Ahead in one number, and behind in none.
     Ahead,
     /// The reverse.
@@ -126,25 +126,25 @@ impl Answer {
 
     /// The strategy that is shown to be better than all others.
     pub fn winner(&self) -> Option<usize> {
-        let is_won = !self.duels.is_empty() && self.duels.iter().all(|one| one.outcome() == Outcome::Ahead);
+        let is_won = !self.duels.is_empty() && self.duels.iter().all(|one| one.outcome() == DuelOutcome::Ahead);
         is_won.then_some(self.best)
     }
 
     /// The winner; without one, the best strategy and those that are not shown to be worse.
     pub fn leading(&self) -> Vec<usize> {
-        let level = self.duels.iter().filter(|one| one.outcome() != Outcome::Ahead).map(|one| one.against);
+        let level = self.duels.iter().filter(|one| one.outcome() != DuelOutcome::Ahead).map(|one| one.against);
         std::iter::once(self.best).chain(level).collect()
     }
 
     /// The comparisons of the best strategy with those that it is not told from, as far as they count.
     pub fn tied(&self) -> impl Iterator<Item = &Comparison> {
-        let level = self.duels.iter().filter(|one| one.outcome() == Outcome::Open);
+        let level = self.duels.iter().filter(|one| one.outcome() == DuelOutcome::Open);
         level.flat_map(|one| one.counting().map(|result| &result.comparison))
     }
 
     /// The strategies that are ahead of the best one in one number, and behind it in another.
     pub fn trade_offs(&self) -> impl Iterator<Item = &Duel> {
-        self.duels.iter().filter(|one| one.outcome() == Outcome::TradeOff)
+        self.duels.iter().filter(|one| one.outcome() == DuelOutcome::TradeOff)
     }
 
     /// The strategies that the best one is shown to be better than, the nearest first.
@@ -176,7 +176,7 @@ impl<'c> Court<'c> {
 
     fn answer(self) -> Option<Answer> {
         let is_beaten =
-            |one: &usize| self.others(*one).any(|other| self.duel(*one, other).outcome() == Outcome::Behind);
+            |one: &usize| self.others(*one).any(|other| self.duel(*one, other).outcome() == DuelOutcome::Behind);
         let unbeaten: Vec<usize> = self.judged.iter().copied().filter(|one| !is_beaten(one)).collect();
         // Each of three can be better than the next by another number.
         let candidates = if unbeaten.is_empty() { &self.judged } else { &unbeaten };
@@ -248,18 +248,18 @@ impl Duel {
     }
 
     /// How the strategy stands.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> DuelOutcome {
         match (self.ahead(), self.behind()) {
-            (Some(_), None) => Outcome::Ahead,
-            (None, Some(_)) => Outcome::Behind,
-            (Some(_), Some(_)) => Outcome::TradeOff,
-            (None, None) => Outcome::Open,
+            (Some(_), None) => DuelOutcome::Ahead,
+            (None, Some(_)) => DuelOutcome::Behind,
+            (Some(_), Some(_)) => DuelOutcome::TradeOff,
+            (None, None) => DuelOutcome::Open,
         }
     }
 
     fn beaten(&self) -> Option<Beaten> {
         let CriterionResult { criterion, comparison, overloaded, .. } =
-            self.ahead().filter(|_| self.outcome() == Outcome::Ahead)?;
+            self.ahead().filter(|_| self.outcome() == DuelOutcome::Ahead)?;
         // What cannot keep up may have answered no call at all.
         let none = Ratio { mean: 1.0, interval: None, rounds: 0 };
         let ratio = comparison.ratio.or(overloaded.map(|_| none))?;

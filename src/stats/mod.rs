@@ -47,7 +47,7 @@ mod warm_up;
 pub(crate) mod welch;
 
 pub use anomalies::{Anomalies, anomalies};
-pub use answer::{Answer, Beaten, Criterion, CriterionResult, Duel, Outcome, effect, least_effect};
+pub use answer::{Answer, Beaten, Criterion, CriterionResult, Duel, DuelOutcome, effect, least_effect};
 pub use arm_comparison::{ComparisonFamily, ask};
 pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
 pub use budget::{CpuBudget, mix_shares, own_time, shares};

@@ -63,7 +63,8 @@ pub(crate) fn section(record: &RunRecord, parts: &PartEvaluations, others: &[Run
     let failures: Vec<String> = what_if.prediction.failed.iter().map(|one| what_if.failure(one)).collect();
     let failures = failures.join("; ");
     if what_if.prediction.held.is_empty() {
-        return Some(section.note(format!("{}, so no other mix is estimated: {failures}.", capitalised(UNPREDICTED))));
+        let note = format!("{}, so no other mix is estimated: {failures}.", capitalised(UNPREDICTED));
+        return Some(section.note(note).table(what_if.own_times()));
     }
     let left_out = format!(" Left out, because {UNPREDICTED}: {failures}.");
     let left_out = if failures.is_empty() { "" } else { &left_out };
@@ -164,14 +165,14 @@ impl<'r> WhatIf<'r> {
         Table::new("mix_estimates", title, Column::strategy(), &metrics, rows).grouped(question)
     }
 
-    /// The own time of every operation that was called.
+    /// The own time of every operation that was called, with every strategy.
     fn own_times(&self) -> Table {
         let metrics = [column("own_ns", "own time", "The mean time of a call with nothing else on the server.")
             .number(time, |own: &Option<f64>| *own)];
         let rows = self.called.iter().flat_map(|operation| {
-            self.shown.iter().map(move |strategy| {
-                let row = strategy_row(self.run, *strategy).group(self.operation(*operation));
-                (row, self.estimate.time(*strategy, *operation))
+            self.run.without_repeat().map(move |(strategy, _)| {
+                let row = strategy_row(self.run, strategy).group(self.operation(*operation));
+                (row, self.estimate.time(strategy, *operation))
             })
         });
         let table = Table::new("own_times", "Own time of each operation", Column::strategy(), &metrics, rows);
