@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::output;
+use crate::cli::run::like;
 use crate::report::NamedRun;
-use crate::results::{self, LoadModel, RunRecord, RunSettings, ServerSharing};
+use crate::results::{self, LoadModel, RunRecord, RunSettings};
 use crate::stats::MINIMUM_ROUNDS;
 
 use super::{
@@ -55,23 +56,19 @@ impl BaselineComparison {
     /// Makes the run as long as the saved run, at its common rate, where the length and the rate are left open.
     pub fn adopt(&self, mut settings: RunSettings) -> RunSettings {
         let Some(NamedRun { record, .. }) = &self.saved else { return settings };
-        let old = &record.settings;
+        let old = like::settings(record, "like the run that it is compared with");
         if old.preset != settings.preset {
             return settings;
         }
-        if old.isolated.is_some() {
-            settings.isolated.get_or_insert_with(|| "like the run that it is compared with".to_owned());
-        }
-        if record.server.embedded && record.server.servers == ServerSharing::Shared {
-            settings.shared_mongod.get_or_insert_with(|| "like the run that it is compared with".to_owned());
-        }
+        settings.isolated = settings.isolated.or(old.isolated);
+        settings.shared_mongod = settings.shared_mongod.or(old.shared_mongod);
         if let LoadModel::Open { rate: 0.0, .. } = settings.load {
             (settings.load, settings.is_named_rate) = (old.load, old.is_named_rate);
         }
         if settings.duration.or(settings.planned_seconds).is_none() {
             let is_same_rate = settings.load == old.load;
             if settings.calls.is_none() {
-                (settings.calls, settings.fewer_calls) = (old.calls, old.fewer_calls.clone());
+                (settings.calls, settings.fewer_calls) = (old.calls, old.fewer_calls);
             }
             settings.rate_calls = settings.rate_calls.or(old.rate_calls.filter(|_| is_same_rate));
             settings.own_calls = settings.own_calls.or(old.own_calls);

@@ -14,6 +14,8 @@ use crate::results::{Arrivals, CLIENTS_AT_RATE, LoadModel, Part, Preset, RunSett
 use crate::scenario::quantity::{Rate, percent, rate, round_trip_time, whole};
 use crate::stats::Threshold;
 
+use super::like::GivenOptions;
+
 /// What is measured and where: what `run` and every study take.
 #[derive(Debug, Clone, Args)]
 pub struct StudyArguments {
@@ -40,7 +42,11 @@ impl StudyArguments {
 
 /// `run`.
 #[derive(Debug, Clone, Args)]
+#[command(mut_arg("scenario", |scenario| scenario.required_unless_present("like")))]
 pub struct RunArguments {
+    /// The options that the user wrote. First, because reading an option takes it from what was parsed.
+    #[command(flatten)]
+    pub given: GivenOptions,
     /// What to measure, and where.
     #[command(flatten)]
     pub study: StudyArguments,
@@ -49,6 +55,13 @@ pub struct RunArguments {
     /// Settings come from its run.json, except --compare-with, --save-run, --junit and --db-prefix: repeat these if you need them.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
     pub resume: Option<PathBuf>,
+    /// Measure what the run or published result in DIR measured, in another session [default: a new plan]
+    ///
+    /// The scenario, its mix, parameters and strategies, and how it is measured come from the record in DIR, which may also be the
+    /// path of its run.json or summary.json; what it does not have is planned anew. The seed is that of --seed. Other options must
+    /// not contradict the record; --strategies may leave some out.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["resume", "ab", "claims", "compare_with"])]
+    pub like: Option<PathBuf>,
     /// How to measure it.
     #[command(flatten)]
     pub measurement: MeasurementArguments,

@@ -6,6 +6,7 @@ mod claims;
 mod conclude;
 mod invocation;
 pub mod job;
+pub mod like;
 mod placement;
 mod preset;
 pub mod record;
@@ -16,6 +17,7 @@ pub mod threshold;
 use std::path::{Path, PathBuf};
 
 use crate::campaign::{Interleaving, Rounds, carry_out};
+use crate::compile::Choice;
 use crate::report::write::smoke::smoke as smoke_result;
 use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report};
 use crate::results::{self, Preset, RunSettings, Status, StudyKind};
@@ -24,13 +26,14 @@ use crate::stats;
 use super::compare::{BaselineComparison, SavedRunArguments};
 use super::progress::Progress;
 use super::report::terminal_of_run;
-use super::scenario::prepare;
+use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 use super::{CliError, Exit, output};
 pub use argument::{MeasurementArguments, RunArguments, StudyArguments};
 use conclude::{conclude, write_reports};
 pub use invocation::Invocation;
 pub use job::{JobServers, PointSetup, ServerJob};
+use like::EarlierRun;
 use smoke::next_command;
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
@@ -47,16 +50,38 @@ pub fn run(arguments: RunArguments) -> Result<Exit, CliError> {
     }
 }
 
+/// A new run before its folder is created.
+pub struct PlannedRun {
+    /// The scenario.
+    pub ready: Ready,
+    /// What is chosen of it.
+    pub chosen: Choice,
+    /// How it is measured.
+    pub settings: RunSettings,
+    /// Where it is measured.
+    pub choice: ServerChoice,
+}
+
+impl PlannedRun {
+    /// What the command line says.
+    fn new(arguments: &RunArguments) -> Result<PlannedRun, CliError> {
+        let settings = arguments.settings();
+        arguments.measurement.check_parts()?;
+        check_threads(&settings)?;
+        let chosen = arguments.study.subject.choice(settings.seed, true);
+        let ready = prepare(arguments.study.scenario(), &chosen)?;
+        Ok(PlannedRun { ready, chosen, settings, choice: arguments.study.server.choice()? })
+    }
+}
+
 fn new_run(arguments: RunArguments) -> Result<Exit, CliError> {
-    let settings = arguments.settings();
-    arguments.measurement.check_parts()?;
-    check_threads(&settings)?;
-    let chosen = arguments.study.subject.choice(settings.seed, true);
-    let ready = prepare(arguments.study.scenario(), &chosen)?;
+    let PlannedRun { ready, chosen, settings, choice } = match &arguments.like {
+        Some(path) => EarlierRun::load(path)?.plan(&arguments)?,
+        None => PlannedRun::new(&arguments)?,
+    };
     threshold::check(&arguments.measurement.threshold, &ready.plan)?;
     let comparison = BaselineComparison::of(&arguments.saved_run, &settings, &ready.plan.name)?;
     let settings = comparison.adopt(settings);
-    let choice = arguments.study.server.choice()?;
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
@@ -153,7 +178,8 @@ fn on_server(
         let (Some(point), setup) = (rounds.points.first_mut(), &begun.setup) else { return Ok(Exit::Success) };
         let (exit, report) = conclude(point, result, &setup.folder, arguments.junit.as_deref())?;
         let record = &point.record;
-        let is_smoke = record.settings.preset == Preset::Smoke && setup.resumed.is_none() && !arguments.full;
+        let is_plain = setup.resumed.is_none() && arguments.like.is_none() && !arguments.full;
+        let is_smoke = record.settings.preset == Preset::Smoke && is_plain;
         output::print(&if is_smoke {
             smoke_result(record, &report, &next_command(arguments))
         } else {

@@ -101,21 +101,21 @@ pub fn choice(record: &RunRecord) -> Choice {
     }
 }
 
-/// Returns the server to continue on: of the same kind as that of the rounds before.
+/// Returns the server for more rounds: of the same kind as that of the rounds of a record.
 ///
 /// # Errors
 /// When another kind is asked for, or there is none.
 pub fn server(given: &ServerArguments, record: &RunRecord) -> Result<ServerChoice, CliError> {
     if !record.server.embedded {
         return match given.choice()? {
-            ServerChoice::Embedded(_) => {
-                Err(CliError::usage("the run to resume was measured on a server of yours: give its address with --uri"))
-            }
+            ServerChoice::Embedded(_) => Err(CliError::usage(
+                "the run in that folder was measured on a server of yours: give its address with --uri",
+            )),
             uri => Ok(uri),
         };
     }
     if given.uri.is_some() {
-        return Err(CliError::usage("the run to resume was measured on an embedded server: omit --uri"));
+        return Err(CliError::usage("the run in that folder was measured on an embedded server: omit --uri"));
     }
     let mut embedded = given.embedded.clone();
     embedded.cache_gb = embedded.cache_gb.or(record.settings.cache_gb);

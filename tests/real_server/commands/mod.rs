@@ -4,6 +4,7 @@
 mod claims;
 mod grow;
 mod interrupts;
+mod like;
 mod refused;
 mod resume;
 mod run;
