@@ -193,13 +193,16 @@ pub struct SummaryArguments {
     /// Folder of published results (any depth), or one whose subfolders are runs
     pub folder: PathBuf,
     /// Output format
-    #[arg(long, value_name = "NAME", default_value = "markdown", value_parser = one_of([ReportFormat::Markdown, ReportFormat::Html]))]
+    #[arg(long, value_name = "NAME", default_value = "markdown", value_parser = one_of([ReportFormat::Markdown, ReportFormat::Html, ReportFormat::Json]))]
     pub format: ReportFormat,
     /// Print rules of thumb instead of runs: what the results beneath the folder confirm and refute
     ///
     /// Reads sweep.json, growth.json, claims.json, and the files of a folder named claims.
     #[arg(long)]
     pub rules: bool,
+    /// Print how far sessions of the same result are apart, as a table or with --format json as sessions.json
+    #[arg(long, conflicts_with = "rules")]
+    pub sessions: bool,
 }
 
 /// The forms of a report.

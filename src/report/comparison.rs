@@ -86,7 +86,7 @@ fn headline(found: &RunComparison, runs: ComparedRuns) -> Headline {
     let better = findings(found, TimeChange::is_improvement, |ratio| ratio);
     let more = worse.len().saturating_sub(NAMED) + better.len().saturating_sub(NAMED);
     let more = (more > 0).then(|| format!("{more} more differences are marked in the table."));
-    let notes = more.into_iter().chain([compared_parts(found), basis(found, runs)]);
+    let notes = more.into_iter().chain([compared_parts(found), basis(found, runs)]).chain(between_sessions(runs));
     let subject = runs.named().map(|(name, run)| format!("{name}: {}", described(run)));
     let several = |runs: &[NamedRun]| if runs.len() > 1 { "runs" } else { "run" };
     let compared =
@@ -126,6 +126,15 @@ fn basis(found: &RunComparison, runs: ComparedRuns) -> String {
         ComparedUnit::Runs => &over_runs,
     };
     relative.unwrap_or_default() + unit
+}
+
+/// How far two runs are apart in calls per second, by what sessions of published results usually are; `None` where that is unknown.
+fn between_sessions(runs: ComparedRuns) -> Option<String> {
+    let one_each = runs.before.len() == 1 && runs.after.len() == 1;
+    let [before, after] = runs.first().filter(|_| one_each)?;
+    let (distance, [strategy, against]) = stats::session_distance(before, after)?;
+    let distance = phrase::session_distance(distance);
+    Some(format!("Calls/s of {} relative to {} are {distance} apart.", plain(strategy), plain(against)))
 }
 
 fn described(run: &NamedRun) -> String {

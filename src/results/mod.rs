@@ -23,6 +23,7 @@ mod query_plan;
 #[cfg(test)]
 mod sample;
 pub mod saved_run;
+mod session;
 mod settings;
 mod stage;
 mod study;
@@ -59,6 +60,7 @@ pub use published::{
     PublishedServer, PublishedStrategy, PublishedVerification, Standing, TradeOffRecord,
 };
 pub use query_plan::QueryPlanRecord;
+pub use session::{CoverageRecord, SESSIONS_FILE, SessionRecord, SessionsRecord, SpreadRecord};
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
 pub use stage::{GrowthEnd, StageRecord};
 pub use study::{CAPACITY_FILE, CLAIMS_FILE, GROWTH_FILE, RUN_FILE, SWEEP_FILE, StudyKind};

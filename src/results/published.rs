@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::record::{MATRIX, MatrixColumn, Metric, Unit};
 
 use super::file::Document;
-use super::{MixRecord, Preset};
+use super::{MixRecord, Preset, SessionRecord};
 
 /// The name of the file.
 pub const PUBLISHED_FILE: &str = "summary.json";
@@ -58,6 +58,9 @@ pub struct PublishedRecord {
     pub operations: Vec<PublishedOperation>,
     /// The strategies, the baseline first, without its repeat.
     pub strategies: Vec<PublishedStrategy>,
+    /// All measurements of this result, the newest last; the other fields are those of the newest. Empty in older files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<SessionRecord>,
 }
 
 impl Document for PublishedRecord {
@@ -240,6 +243,16 @@ impl PublishedMetric {
     /// The mean response time at a load, in nanoseconds.
     pub const RESPONSE_MEAN: PublishedMetric = PublishedMetric(2);
 
+    /// The server's CPU time per call of the mix at saturation.
+    pub const CPU_TIME: PublishedMetric = PublishedMetric(4);
+    /// Those that sessions are compared by.
+    pub const OF_SESSIONS: [PublishedMetric; 4] = [
+        PublishedMetric::OWN_TIME,
+        PublishedMetric::CALLS_PER_SECOND,
+        PublishedMetric::CPU_TIME,
+        PublishedMetric::RESPONSE_MEAN,
+    ];
+
     /// All of them in the order of the page.
     pub fn all() -> impl Iterator<Item = PublishedMetric> {
         (0..MATRIX.len()).map(PublishedMetric)
@@ -319,9 +332,9 @@ mod tests {
 
     #[test]
     fn names_come_back_from_files() {
-        let named = [PublishedMetric::RESPONSE_MEAN, PublishedMetric::OWN_TIME, PublishedMetric::CALLS_PER_SECOND];
+        let named = PublishedMetric::OF_SESSIONS;
         let names = named.map(String::from);
-        assert_eq!(names, ["response_mean", "own_time", "calls_per_second"]);
+        assert_eq!(names, ["own_time", "calls_per_second", "cpu_time", "response_mean"]);
         assert_eq!(names.map(|name| PublishedMetric::try_from(name).unwrap()), named);
         let tested: Vec<&str> =
             PublishedMetric::all().filter(|one| one.is_tested()).map(|one| one.column().name).collect();

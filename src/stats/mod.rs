@@ -33,6 +33,7 @@ pub(crate) mod run_comparison;
 #[cfg(test)]
 pub(crate) mod sample;
 pub(crate) mod series;
+pub(crate) mod session_spread;
 pub(crate) mod shared_cache;
 #[cfg(test)]
 mod simulation;
@@ -68,6 +69,10 @@ pub use outcome_totals::{OutcomeTotals, outcome_totals};
 pub use prediction::{FailedPrediction, Prediction, mix_ratio, mix_time};
 pub use ranking::Ranking;
 pub use series::{RoundSeries, SeriesKey, quantile_values, value};
+pub use session_spread::{
+    QuotedRatio, ResultSessions, SessionSpread, coverage, digits, further_between_sessions, published_spread, quoted,
+    session_distance, session_ratios, spreads,
+};
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
 pub use sizes::{Change, CollectionGrowth, collection_growth};
 pub use student::t_quantile;

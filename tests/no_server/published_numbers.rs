@@ -22,6 +22,8 @@
 use std::fs;
 use std::path::Path;
 
+use docshape::results::{self, PUBLISHED_FILE, PublishedRecord, SessionsRecord};
+use docshape::stats::{ResultSessions, published_spread, spreads};
 use serde_json::Value;
 
 const MARK: &str = "<!-- from ";
@@ -138,6 +140,30 @@ fn marked_numbers_in_documents_are_those_of_the_results() {
     });
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "change the numbers, or the files that they come from:\n{}", wrong.join("\n"));
+}
+
+/// The folders of published results beneath a folder.
+fn published_beneath(folder: &Path) -> Vec<std::path::PathBuf> {
+    let folders = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let mut found: Vec<_> = folders.flat_map(|folder| published_beneath(&folder)).collect();
+    found.extend(folder.join(PUBLISHED_FILE).is_file().then(|| folder.to_owned()));
+    found
+}
+
+#[test]
+fn the_spread_of_sessions_is_that_of_the_published_results() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let load = |folder: &std::path::PathBuf| results::load_as::<PublishedRecord>(folder).unwrap();
+    let records: Vec<PublishedRecord> = published_beneath(&root).iter().map(load).collect();
+    assert!(records.len() > 30, "{}", records.len());
+    let sessions = records.iter().map(|one| ResultSessions { scenario: &one.scenario.name, sessions: &one.sessions });
+    let file = results::load_as::<SessionsRecord>(&root).unwrap();
+    let again = "write it again: docshape summary results --sessions --format json > results/sessions.json";
+    assert_eq!(file, spreads(&sessions.collect::<Vec<_>>()), "{again}");
+    for (metric, spread) in &file.metrics {
+        let known = published_spread(*metric);
+        assert_eq!(known, Some(*spread), "this program was built with another file");
+    }
 }
 
 /// What is wrong with this text, for a file with numbers.

@@ -4,5 +4,6 @@ pub mod matrix;
 pub mod publish;
 pub mod rules;
 pub mod runs;
+pub mod sessions;
 pub mod summary;
 pub mod summary_file;

@@ -10,13 +10,15 @@ use tempfile::TempDir;
 use crate::cli::exit::{CliError, Exit, write_error};
 use crate::cli::output;
 use crate::cli::report::written;
-use crate::report::{MARKDOWN_FILE, Markdown, Report, plain};
+use crate::report::{MARKDOWN_FILE, Markdown, Report, counted, plain};
 use crate::results::{
-    self, PUBLISHED_FILE, Part, Preset, PublishedMix, PublishedRecord, PublishedScenario, RunRecord, Status, saved_run,
+    self, PUBLISHED_FILE, Part, Preset, PublishedMix, PublishedRecord, PublishedScenario, RunRecord, SessionRecord,
+    Status, saved_run,
 };
 use crate::scenario::{self, Diagnostics, MixDefinition, Node, Scalar, Source, Tree};
 use crate::stats::MINIMUM_ROUNDS;
 
+use super::sessions::{differences, merged, settle};
 use super::summary_file::published;
 
 /// The longest part of a path that comes from a name.
@@ -33,12 +35,16 @@ pub struct PublishArguments {
     /// Name of the machine, part of the folder's name [default: none, or that of the published run]
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
+    /// Replace the result with all its sessions [default: add a session to it]
+    #[arg(long)]
+    pub replace: bool,
 }
 
-/// Writes a run as a folder of the published results.
+/// Writes a run as a folder of the published results. Where the result is there already, the run becomes another session of it.
 ///
 /// # Errors
-/// When the run cannot be read, its numbers must not be published, or files cannot be written.
+/// When the run cannot be read, its numbers must not be published, it is no other session of the result that is there, or files
+/// cannot be written.
 pub fn publish(arguments: &PublishArguments) -> Result<Exit, CliError> {
     let record = results::load(&arguments.run)?;
     let refused =
@@ -47,24 +53,87 @@ pub fn publish(arguments: &PublishArguments) -> Result<Exit, CliError> {
         return refused(reason);
     }
     let machine = machine(arguments)?;
-    let others = results::other_mixes(&arguments.run, &record);
-    let report = Report::among(&record, &others);
+    let mut run = PublishedRun::new(record, &machine, &arguments.run);
+    let place = place(&arguments.into, &run.found);
+    check_replaceable(&place, &run.found)?;
+    let own = results::load_as::<PublishedRecord>(&arguments.run).map_or_else(|_| Vec::new(), |own| own.sessions);
+    run.found.sessions = merged(std::mem::take(&mut run.found.sessions), own);
+    if let Some(old) = published_before(&place).filter(|_| !arguments.replace) {
+        run = with_sessions(run, old, &machine, arguments, &place)?;
+    }
+    settle(&mut run.found);
+    let report = Report::among(&run.record, &results::other_mixes(&run.folder, &run.record));
     if report.is_invalid() {
         return refused(format!("the run is invalid: {} Run it again", report.headline.invalid.join(" ")));
     }
-    let found = published(&record, scenario(&record), &machine);
-    let place = place(&arguments.into, &found);
-    check_replaceable(&place, &found)?;
     let parent = place.parent().unwrap_or(&arguments.into);
     let failed = |error: io::Error| write_error(&place, &error);
     fs::create_dir_all(parent).map_err(failed)?;
     let open = fs::Permissions::from_mode(0o777);
     // Names with a dot in front are no results.
     let folder = tempfile::Builder::new().prefix(".publish-").permissions(open).tempdir_in(parent).map_err(failed)?;
-    write_files(&record, &found, &report, folder.path())?;
+    write_files(&run.record, &run.found, &report, folder.path())?;
     replace(folder, &place).map_err(failed)?;
-    output::print(&format!("{}\n", place.display()))?;
+    let sessions = run.found.sessions.len() as u64;
+    let sessions = if sessions > 1 { format!(" ({})", counted(sessions, "session")) } else { String::new() };
+    output::print(&format!("{}{sessions}\n", place.display()))?;
     Ok(Exit::Success)
+}
+
+/// A run and what it is published with.
+struct PublishedRun {
+    record: RunRecord,
+    found: PublishedRecord,
+    /// Next to which runs of other mixes may be.
+    folder: PathBuf,
+}
+
+impl PublishedRun {
+    fn new(record: RunRecord, machine: &str, folder: &Path) -> PublishedRun {
+        let found = published(&record, scenario(&record), machine);
+        PublishedRun { record, found, folder: folder.to_owned() }
+    }
+}
+
+/// The result in a folder; `None` where there is none that can be read.
+fn published_before(place: &Path) -> Option<PublishedRecord> {
+    results::load_as::<PublishedRecord>(place).ok()
+}
+
+/// A run together with the sessions of the result that is there. The newest session is the one whose record stays.
+///
+/// # Errors
+/// When the run is no other session of that result.
+fn with_sessions(
+    run: PublishedRun,
+    old: PublishedRecord,
+    machine: &str,
+    arguments: &PublishArguments,
+    place: &Path,
+) -> Result<PublishedRun, CliError> {
+    let is_known = |session: &SessionRecord| run.found.sessions.iter().any(|own| own.is_same(session));
+    // Older files have no list of sessions, and may be the same run.
+    let is_same = (&old.started, old.seed) == (&run.found.started, run.found.seed);
+    if is_same && old.sessions.iter().all(is_known) {
+        return Ok(run);
+    }
+    let found = differences(&old, &run.found);
+    if !found.is_empty() {
+        return Err(CliError::usage(format!(
+            "{} is not published as a session of {}: {}; use --replace to start the result again with this run, or choose another \
+             folder with --into",
+            arguments.run.display(),
+            place.display(),
+            found.join("; ")
+        )));
+    }
+    let kept = PublishedRun::new(results::load(place)?, machine, place);
+    let others = if old.sessions.is_empty() { kept.found.sessions.clone() } else { old.sessions };
+    let sessions = merged(run.found.sessions.clone(), others);
+    let newest = if kept.found.started > run.found.started { kept } else { run };
+    // Of the session whose record stays, today's numbers.
+    let sessions = merged(newest.found.sessions.clone(), sessions);
+    Ok(PublishedRun { found: PublishedRecord { sessions, ..newest.found }, ..newest })
 }
 
 /// Why a run is no result to publish.
@@ -228,7 +297,8 @@ mod tests {
     }
 
     fn publish_to(run: &Path, into: &Path, machine: Option<&str>) -> Result<Exit, CliError> {
-        publish(&PublishArguments { run: run.to_owned(), into: into.to_owned(), machine: machine.map(str::to_owned) })
+        let machine = machine.map(str::to_owned);
+        publish(&PublishArguments { run: run.to_owned(), into: into.to_owned(), machine, replace: false })
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -332,5 +402,99 @@ mod tests {
         fs::write(place.join(PUBLISHED_FILE), "{").unwrap();
         publish_to(run.path(), into.path(), None).unwrap();
         assert!(load_as::<PublishedRecord>(&place).is_ok());
+    }
+
+    /// The same run in a later session.
+    fn saved_later(day: u64, change: impl FnOnce(&mut RunRecord)) -> TempDir {
+        saved(|run| {
+            (run.started, run.settings.seed) = (format!("2026-02-0{day}T12:00:00Z"), 100 + day);
+            change(run);
+        })
+    }
+
+    fn sessions(place: &Path) -> Vec<u64> {
+        let found = load_as::<PublishedRecord>(place).unwrap();
+        let last = found.sessions.last().unwrap();
+        assert_eq!((&found.started, found.seed), (&last.started, last.seed), "the record is that of the newest");
+        assert_eq!(load(place).unwrap().settings.seed, found.seed);
+        found.sessions.iter().map(|session| session.seed).collect()
+    }
+
+    #[test]
+    fn another_run_is_another_session() {
+        let into = tempfile::tempdir().unwrap();
+        let place = into.path().join("blog-comments/default/mongodb-6.0.5-2-cores");
+        let [first, second, third] = [1, 2, 3].map(|day| saved_later(day, |_| {}));
+        let publish = |run: &Path| publish_to(run, into.path(), None).unwrap();
+        publish(second.path());
+        assert_eq!(sessions(&place), [102]);
+        publish(third.path());
+        assert_eq!(sessions(&place), [102, 103]);
+        publish(first.path());
+        assert_eq!(sessions(&place), [101, 102, 103], "an older one is added, too");
+        let bytes = || fs::read(place.join(PUBLISHED_FILE)).unwrap();
+        let before = bytes();
+        assert!(before.len() < 20_000, "{}", before.len());
+        publish(&place);
+        publish(second.path());
+        assert_eq!(bytes(), before, "what is there already changes nothing");
+        let found = load_as::<PublishedRecord>(&place).unwrap();
+        let numbers = &found.sessions[0].numbers;
+        assert_eq!(numbers.len(), 4);
+        let calls = &numbers[&crate::results::PublishedMetric::CALLS_PER_SECOND];
+        assert_eq!(calls.keys().collect::<Vec<_>>(), ["embedded", "linked"], "the third one is unsafe");
+        assert!(calls.values().all(|rounds| rounds.len() == 8 && rounds.iter().all(Option::is_some)));
+        // Files of before have no list.
+        results::save_document(&PublishedRecord { sessions: Vec::new(), ..found }, &place).unwrap();
+        publish(saved_later(4, |_| {}).path());
+        assert_eq!(sessions(&place), [103, 104]);
+        // Elsewhere, a published result has its sessions, too.
+        let other = tempfile::tempdir().unwrap();
+        publish_to(&place, other.path(), None).unwrap();
+        assert_eq!(sessions(&other.path().join("blog-comments/default/mongodb-6.0.5-2-cores")), [103, 104]);
+    }
+
+    #[test]
+    fn runs_that_are_no_other_session_are_refused_or_replace_it() {
+        let (run, into) = (saved_later(1, |_| {}), tempfile::tempdir().unwrap());
+        let place = into.path().join("blog-comments/default/mongodb-6.0.5-2-cores");
+        publish_to(run.path(), into.path(), None).unwrap();
+        let refused = |change: &dyn Fn(&mut RunRecord), words: &[&str]| {
+            let other = saved_later(2, change);
+            let error = publish_to(other.path(), into.path(), None).unwrap_err().message;
+            let all = [words, &["not published as a session of", "use --replace"]].concat();
+            all.iter().for_each(|word| assert!(error.contains(word), "{word:?} is not in {error}"));
+            assert_eq!(sessions(&place), [101]);
+            other
+        };
+        refused(&|run| run.scenario.sha256 = "0a".repeat(32), &["begins with 0a0a0a0a0a0a, and there 5f5f5f5f5f5f"]);
+        refused(&|run| run.settings.clients = 9, &["its clients are 9, and there 7"]);
+        let renamed = |run: &mut RunRecord| run.strategies[1].name = "referenced".into();
+        refused(
+            &renamed,
+            &["its strategies are bucket_rmw, embedded, referenced, and there bucket_rmw, embedded, linked"],
+        );
+        let newer =
+            refused(&|run| run.version = "0.2.0".into(), &["its version of docshape is 0.2.0, and there 0.1.0"]);
+        let (run, into) = (newer.path().to_owned(), into.path().to_owned());
+        publish(&PublishArguments { run, into, machine: None, replace: true }).unwrap();
+        assert_eq!(sessions(&place), [102]);
+    }
+
+    #[test]
+    fn sessions_that_disagree_have_no_winner() {
+        let run = load(saved_later(1, |_| {}).path()).unwrap();
+        let mut found = published(&run, scenario(&run), "");
+        assert_eq!(found.answer.winner.as_deref(), Some("linked"));
+        found.sessions.push(found.sessions[0].clone());
+        let alike = found.clone();
+        settle(&mut found);
+        assert_eq!(found, alike);
+        found.sessions[0].winner = Some("embedded".into());
+        settle(&mut found);
+        assert_eq!((found.answer.winner.as_deref(), found.answer.leading.len()), (None, 2));
+        assert!(found.answer.beaten.is_empty());
+        let text = super::super::sessions::answer_text(&found, &super::super::sessions::Spreads::default()).unwrap();
+        assert_eq!(text, "Sessions disagree: embedded is best in 1 of 2 and linked is best in 1 of 2.");
     }
 }

@@ -12,10 +12,12 @@ use crate::report::rule_source::RuleSource;
 use crate::report::{HTML_FILE, MARKDOWN_FILE, Markdown, NamedRun, Report, counted, plain};
 use crate::results::{self, CLAIMS_FILE, ClaimsRecord, PUBLISHED_FILE, PublishedRecord, Status};
 use crate::scenario::GROUPS;
+use crate::stats;
 
 use super::matrix::{Matrix, PlacedResult, html};
 use super::publish;
 use super::rules::PublishedResults;
+use super::sessions;
 use super::summary_file::published;
 
 /// A folder with claims of several scenarios, each in a file of its own.
@@ -28,6 +30,12 @@ const CLAIMS_FOLDER: &str = "claims";
 pub fn summary(arguments: &SummaryArguments, sources: &[RuleSource]) -> Result<Exit, CliError> {
     let (folder, format) = (&arguments.folder, arguments.format);
     let found = find(folder, sources)?;
+    if arguments.sessions {
+        return print_sessions(&found, folder, format);
+    }
+    if format == ReportFormat::Json {
+        return Err(CliError::usage("--format json is of --sessions: add it, or use --format html"));
+    }
     let rules = rules(&found, sources)?;
     if arguments.rules {
         let rules = rules.ok_or_else(|| no_rules(folder, sources))?;
@@ -50,6 +58,27 @@ pub fn summary(arguments: &SummaryArguments, sources: &[RuleSource]) -> Result<E
         ReportFormat::Html => html::page(&matrix, rules.as_ref()),
         _ if runs.is_empty() => matrix.to_string(),
         _ => format!("{matrix}\n{}", Markdown.sections(&Report::of_runs(&runs))),
+    })?;
+    Ok(Exit::Success)
+}
+
+/// Prints how far sessions are apart over all published results.
+fn print_sessions(found: &ResultFiles, folder: &Path, format: ReportFormat) -> Result<Exit, CliError> {
+    if format == ReportFormat::Html {
+        return Err(CliError::usage("--sessions prints a table in Markdown, or --format json"));
+    }
+    let results = published_results(found)?;
+    if results.is_empty() {
+        return Err(CliError::usage(format!(
+            "nothing beneath {} is a published result: no {PUBLISHED_FILE}; name the folder that docshape publish writes into",
+            folder.display()
+        )));
+    }
+    let results: Vec<_> = results.iter().map(|one| sessions::of_result(&one.record)).collect();
+    let spreads = stats::spreads(&results);
+    output::print(&match format {
+        ReportFormat::Json => format!("{}\n", serde_json::to_string(&spreads).unwrap_or_default()),
+        _ => sessions::table(&spreads),
     })?;
     Ok(Exit::Success)
 }

@@ -1,5 +1,7 @@
 //! What a run is published with: the numbers of its report that a reader needs next to those of other runs.
 
+use std::collections::BTreeMap;
+
 use crate::record::{Metric, Part, SizeMetric};
 use crate::report::document::plain;
 use crate::report::run::decision::Judged;
@@ -10,8 +12,9 @@ use crate::report::run::validity;
 use crate::results::{
     LoadModel, MetricRecord, PUBLISHED_FORMAT, PublishedData, PublishedMachine, PublishedMetric, PublishedOperation,
     PublishedRecord, PublishedScenario, PublishedServer, PublishedStrategy, PublishedVerification, RunRecord,
+    SessionRecord,
 };
-use crate::stats::{self, CollectionGrowth, Prediction};
+use crate::stats::{self, ArmTimes, CollectionGrowth, Prediction, SeriesKey};
 
 /// Computes what a run is published with. `scenario` is what its text says, `machine` the owner's name for the machine.
 pub fn published(record: &RunRecord, scenario: PublishedScenario, machine: &str) -> PublishedRecord {
@@ -41,10 +44,7 @@ pub fn published(record: &RunRecord, scenario: PublishedScenario, machine: &str)
             cores: record.environment.cores,
         },
         data: run.data(),
-        rate: match record.settings.load_at_rate() {
-            LoadModel::Closed => None,
-            LoadModel::Open { rate, .. } => Some(rate),
-        },
+        rate: rate(record),
         clients: record.settings.clients as u64,
         valid: parts.distinct(validity::invalid).is_empty(),
         verification: verification(record)
@@ -52,6 +52,15 @@ pub fn published(record: &RunRecord, scenario: PublishedScenario, machine: &str)
         answer: run.judged.as_ref().map(Judged::published).unwrap_or_default(),
         operations: run.operations(),
         strategies: run.strategies(),
+        sessions: vec![run.session()],
+    }
+}
+
+/// The common rate of a run.
+fn rate(record: &RunRecord) -> Option<f64> {
+    match record.settings.load_at_rate() {
+        LoadModel::Closed => None,
+        LoadModel::Open { rate, .. } => Some(rate),
     }
 }
 
@@ -77,6 +86,40 @@ impl Published<'_> {
             }
         };
         self.parts.main().without_repeat().map(entry).collect()
+    }
+
+    /// The run as a session of its result.
+    fn session(&self) -> SessionRecord {
+        let record = self.record;
+        let winner = self.judged.as_ref().and_then(|judged| judged.answer.winner());
+        let of_metric = |metric: PublishedMetric| {
+            let rounds = |place: usize| Some((plain(&record.strategies[place].name), self.rounds(metric, place)?));
+            (metric, stats::judged(record).filter_map(rounds).collect::<BTreeMap<_, _>>())
+        };
+        let numbers = PublishedMetric::OF_SESSIONS.into_iter().map(of_metric);
+        SessionRecord {
+            started: plain(&record.started),
+            version: plain(&record.version),
+            commit: record.git.as_deref().map(plain),
+            seed: record.settings.seed,
+            preset: record.settings.preset,
+            rounds: record.complete_rounds() as u64,
+            rate: rate(record),
+            clients: record.settings.clients as u64,
+            winner: winner.map(|place| plain(record.strategy_name(place))),
+            numbers: numbers.filter(|(_, strategies)| !strategies.is_empty()).collect(),
+        }
+    }
+
+    /// A number of the mix in every round; `None` of a strategy that no run would compare by it.
+    fn rounds(&self, metric: PublishedMetric, strategy: usize) -> Option<Vec<Option<f64>>> {
+        let part = self.parts.record(metric.column().part)?;
+        let arm = ArmTimes::by(part, SeriesKey::new(metric.metric(), strategy, None));
+        let is_idle = metric.is_rate() && stats::too_few_in_flight(part, strategy).is_some();
+        let is_compared = arm.overloaded.is_none() && arm.failed_share <= part.settings.error_budget && !is_idle;
+        let kept = |value: f64| Some(stats::digits(value)).filter(|value| value.is_finite() && *value > 0.0);
+        let rounds: Vec<Option<f64>> = arm.series.rounds.into_iter().map(|value| value.and_then(kept)).collect();
+        (is_compared && rounds.iter().any(Option::is_some)).then_some(rounds)
     }
 
     fn metric(&self, metric: PublishedMetric, strategy: usize) -> Option<MetricRecord> {

@@ -262,3 +262,27 @@ pub fn reason<'n>(reason: Reason, name: &dyn Fn(usize) -> Option<&'n str>) -> St
 pub fn effect(mde: f64) -> String {
     if mde < LARGEST_EFFECT { percent(mde) } else { "> 1,000 %".into() }
 }
+
+/// What sessions of one result say that do not agree about the winner, with how many sessions name each.
+pub fn sessions_disagree(winners: &[(Option<&str>, usize)]) -> String {
+    let all: usize = winners.iter().map(|(_, sessions)| sessions).sum();
+    let of = |(winner, sessions): &(Option<&str>, usize)| match winner {
+        Some(winner) => format!("{winner} is best in {sessions} of {all}"),
+        None => format!("no strategy in {sessions} of {all}"),
+    };
+    let winners: Vec<String> = winners.iter().map(of).collect();
+    format!("Sessions disagree: {}.", listed(&winners))
+}
+
+/// By how much ratios of another session may differ beyond the interval of a run, in 95 % of cases: labels of metrics, and 0.1 for
+/// 10 %. `None` without any that is not 0.
+pub fn other_session(further: &[(&str, f64)]) -> Option<String> {
+    let known = further.iter().filter(|(_, further)| *further > 0.0);
+    let known: Vec<String> = known.map(|(label, further)| format!("{} in {label}", percent(*further))).collect();
+    (!known.is_empty()).then(|| format!("another session may differ by a further {}", listed(&known)))
+}
+
+/// How far the ratios of two sessions are apart: 1 is the standard deviation of the difference of two.
+pub fn session_distance(distance: f64) -> String {
+    format!("{distance:.1} times the usual difference of two sessions")
+}

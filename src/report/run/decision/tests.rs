@@ -298,3 +298,17 @@ fn numbers_of_why_and_but_follow_from_run_json() {
     assert_close(most, bytes(1));
     assert_close(least, bytes(0));
 }
+
+#[test]
+fn what_another_session_may_give_is_one_sentence() {
+    use super::phrase::{other_session, session_distance, sessions_disagree};
+    let text = other_session(&[("calls/s", 0.12), ("own time", 0.0), ("server CPU", 0.034)]);
+    assert_eq!(
+        text.as_deref(),
+        Some("another session may differ by a further 12 % in calls/s and 3.4 % in server CPU")
+    );
+    assert_eq!(other_session(&[("calls/s", 0.0)]), None);
+    assert_eq!(session_distance(1.234), "1.2 times the usual difference of two sessions");
+    let winners = [(Some("linked"), 2), (None, 1)];
+    assert_eq!(sessions_disagree(&winners), "Sessions disagree: linked is best in 2 of 3 and no strategy in 1 of 3.");
+}

@@ -4,9 +4,11 @@ use std::fmt::Display;
 
 use crate::report::document::format::{bytes, count, counted, enumerated, listed, plain};
 use crate::report::document::{Cell, Forms, Listing, Row, Section, Table, column};
+use crate::report::run::decision::phrase;
 use crate::report::run::{PartEvaluations, cost, validity};
 use crate::results::verification::Verification;
-use crate::results::{CellRecord, Part, RunRecord, ScenarioRecord, ServerSharing, Setting};
+use crate::results::{CellRecord, Part, PublishedMetric, RunRecord, ScenarioRecord, ServerSharing, Setting};
+use crate::stats;
 
 /// The settings and the command that measures the run again.
 pub(crate) fn section(record: &RunRecord, command: &str) -> Section {
@@ -23,7 +25,20 @@ pub(crate) fn section(record: &RunRecord, command: &str) -> Section {
     let table = Table::new("settings", "Settings", name, &measures, rows).list();
     let lead = "To measure it again (run.json contains the text of the scenario, if its file is gone):";
     let again = Listing { lead: lead.to_owned(), language: "sh", lines: vec![command.to_owned()] };
-    Section { code: vec![again], ..Section::new("method", "How it was measured") }.table(table).only(Forms::DETAILED)
+    let section = Section { code: vec![again], ..Section::new("method", "How it was measured") }.table(table);
+    between_sessions(record).into_iter().fold(section, Section::note).only(Forms::DETAILED)
+}
+
+/// What another session may give, by the numbers that decide a run; `None` before any published result has a second session.
+pub(crate) fn between_sessions(record: &RunRecord) -> Option<String> {
+    let deciding: &[PublishedMetric] = if record.settings.is_named_rate {
+        &[PublishedMetric::RESPONSE_MEAN]
+    } else {
+        &[PublishedMetric::CALLS_PER_SECOND, PublishedMetric::OWN_TIME]
+    };
+    let further = |metric: &PublishedMetric| Some((metric.column().label, stats::further_between_sessions(*metric)?));
+    let text = phrase::other_session(&deciding.iter().filter_map(further).collect::<Vec<_>>())?;
+    Some(format!("Intervals cover other data and calls in this session; {text}."))
 }
 
 /// Every setting and finding: name and value.

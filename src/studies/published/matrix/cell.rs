@@ -2,6 +2,7 @@
 
 use crate::record::{Metric, OPLOG_BYTES};
 use crate::report::document::{NOTHING, three};
+use crate::report::interval;
 use crate::results::{MetricRecord, PublishedMetric, Standing};
 use crate::stats::{AGREEMENT, WRITTEN};
 
@@ -44,6 +45,8 @@ pub struct MatrixCell {
     pub ratio: Option<f64>,
     /// The number for people.
     pub value: String,
+    /// What another session would give, in 95 % of cases, in parentheses; empty of a single session.
+    pub quoted: String,
     /// Whether more is better.
     is_rate: bool,
 }
@@ -63,11 +66,11 @@ impl MatrixCell {
         }
     }
 
-    /// The number behind a word; empty where the text has it, or a factor says more.
+    /// The number behind a word, the quoted interval behind a factor; empty where the text has all.
     pub fn remark(&self) -> &str {
         let has_word =
             matches!(self.look, Look::Best | Look::TiedBest | Look::NoDifference | Look::Lowest | Look::Undecided);
-        if has_word { &self.value } else { "" }
+        if has_word { &self.value } else { &self.quoted }
     }
 
     /// The remark, and whether the number is estimated.
@@ -101,6 +104,8 @@ impl MatrixCell {
 pub(crate) struct PublishedNumber {
     pub record: MetricRecord,
     pub is_unsafe: bool,
+    /// Whether its ratio and interval are of several sessions.
+    pub is_quoted: bool,
 }
 
 /// The cells of one metric, from the number of each strategy, and whether its differences were tested.
@@ -110,7 +115,7 @@ pub(crate) fn cells(metric: PublishedMetric, is_tested: bool, entries: &[Option<
     let pick = if metric.is_rate() { f64::max } else { f64::min };
     let best = judged().map(|entry| entry.record.value).reduce(pick).filter(|_| judged().count() > 1);
     let cell = |entry: &Option<PublishedNumber>| {
-        let Some(PublishedNumber { record, is_unsafe }) = entry else { return MatrixCell::default() };
+        let Some(PublishedNumber { record, is_unsafe, is_quoted }) = entry else { return MatrixCell::default() };
         let plain = best.map(|best| factor(metric, record.value, best));
         // The ratio over rounds where there is one: the report has the same.
         let tested = record.ratio.map(|ratio| if metric.is_rate() { ratio.recip() } else { ratio });
@@ -127,7 +132,13 @@ pub(crate) fn cells(metric: PublishedMetric, is_tested: bool, entries: &[Option<
             None if ratio.is_some_and(|ratio| ratio < EQUAL) => Look::Lowest,
             None => Look::Times,
         };
-        MatrixCell { look, ratio, value: metric.metric().unit().text(record.value), is_rate: metric.is_rate() }
+        let ends = |[low, high]: [f64; 2]| {
+            if metric.is_rate() { interval(high.recip(), low.recip()) } else { interval(low, high) }
+        };
+        let quoted = record.interval.filter(|_| *is_quoted).map(ends);
+        let quoted = quoted.map_or_else(String::new, |quoted| format!("({quoted})"));
+        let value = metric.metric().unit().text(record.value);
+        MatrixCell { look, ratio, value, quoted, is_rate: metric.is_rate() }
     };
     entries.iter().map(cell).collect()
 }

@@ -16,7 +16,8 @@ const LEAD: &str = "Mean response time per call of a mix at a rate that all stra
 
 impl fmt::Display for Matrix {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "# {}\n\n{}\n\n{LEAD}", super::TITLE, escape(&self.subject))?;
+        let lead = [LEAD, self.sessions_note()].join(" ");
+        writeln!(out, "# {}\n\n{}\n\n{}", super::TITLE, escape(&self.subject), lead.trim_end())?;
         let has_setups = self.setups().len() > 1;
         for group in &self.groups {
             writeln!(out, "\n## {}", escape(&group.title))?;
@@ -49,8 +50,9 @@ fn name(row: &MixRow, has_setups: bool) -> String {
     let mix = escape(&row.mix);
     let linked = row.markdown.as_ref().map_or_else(|| mix.clone(), |file| format!("[{mix}]({file})"));
     let setup = row.setup.as_ref().filter(|_| has_setups).map(|setup| format!(", {}", escape(&setup.to_string())));
-    let preset = row.short_preset().map(|preset| format!(" ({preset})"));
-    [Some(linked), preset, setup].into_iter().flatten().collect()
+    let badges =
+        Some(row.badges()).filter(|badges| !badges.is_empty()).map(|badges| format!(" ({})", badges.join(", ")));
+    [Some(linked), badges, setup].into_iter().flatten().collect()
 }
 
 fn written(cell: &MatrixCell, is_estimated: bool) -> String {

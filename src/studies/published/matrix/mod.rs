@@ -15,15 +15,20 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::document::{capitalised, counted, plain};
-use crate::report::run::decision::phrase;
 use crate::results::{Preset, PublishedMix, PublishedRecord};
+use crate::studies::published::sessions::{Spreads, answer_text};
 #[cfg(test)]
 use cell::Look;
 pub use cell::MatrixCell;
+use row::ScenarioResults;
 pub use row::{MixRow, RowKind, Setup};
 
 /// What the page asks.
 pub(crate) const TITLE: &str = "Which MongoDB schema? It depends on the mix";
+
+/// How to read the numbers of several sessions.
+const SESSIONS: &str = "Where a result has several sessions, the ratio is their mean; in parentheses is what another session would \
+                        give in 95 % of cases.";
 
 /// Names of mixes that exist for the verification alone begin with it.
 const FOR_VERIFICATION: &str = "verify";
@@ -98,6 +103,7 @@ impl Matrix {
     /// Arranges results in the order of these decisions and scenarios; others follow by name.
     pub fn new(results: Vec<PlacedResult>, decisions: &[&str], order: &[&str]) -> Matrix {
         let mut warnings = Vec::new();
+        let spreads = Spreads::of(results.iter().map(|one| &one.record));
         let mut scenarios: BTreeMap<String, Vec<PlacedResult>> = BTreeMap::new();
         for result in results {
             scenarios.entry(result.record.scenario.name.clone()).or_default().push(result);
@@ -110,7 +116,7 @@ impl Matrix {
             let decision = newest.scenario.group.as_deref();
             let title = decision.map_or_else(|| "other scenarios".to_owned(), plain);
             let at = (decision.map_or(usize::MAX, |decision| rank(decisions, decision)), title);
-            groups.entry(at).or_default().push((rank(order, &name), ScenarioMatrix::new(&results, newest)));
+            groups.entry(at).or_default().push((rank(order, &name), ScenarioMatrix::new(&results, newest, &spreads)));
         }
         let groups = groups.into_iter().map(|((_, title), mut scenarios)| {
             scenarios.sort_by_key(|(place, _)| *place);
@@ -123,6 +129,11 @@ impl Matrix {
     /// All rows.
     pub fn rows(&self) -> impl Iterator<Item = &MixRow> {
         self.groups.iter().flat_map(|group| &group.scenarios).flat_map(|scenario| &scenario.rows)
+    }
+
+    /// How to read intervals of several sessions; empty where no result has any.
+    pub fn sessions_note(&self) -> &'static str {
+        if self.rows().any(|row| row.sessions > 1) { SESSIONS } else { "" }
     }
 
     /// The servers and machines of all results.
@@ -175,29 +186,25 @@ fn defined(record: &PublishedRecord) -> impl Iterator<Item = &PublishedMix> {
 
 impl ScenarioMatrix {
     /// Arranges the results of one scenario, the newest first.
-    fn new(results: &[PlacedResult], newest: &PublishedRecord) -> ScenarioMatrix {
+    fn new(results: &[PlacedResult], newest: &PublishedRecord, spreads: &Spreads) -> ScenarioMatrix {
         let strategies = columns(results);
         let mut mixes: Vec<&str> = defined(newest).map(|mix| mix.name.as_str()).collect();
         let unknown: BTreeSet<&str> = results.iter().map(|one| one.record.mix.name.as_str()).collect();
         let unknown: Vec<&str> = unknown.into_iter().filter(|name| !mixes.contains(name)).collect();
         mixes.extend(unknown);
-        let rows: Vec<MixRow> = mixes.iter().flat_map(|mix| row::rows(mix, results, newest, &strategies)).collect();
+        let results = ScenarioResults { results, newest, strategies: &strategies, spreads };
+        let rows: Vec<MixRow> = mixes.iter().flat_map(|mix| results.rows(mix)).collect();
+        let results = results.results;
         let default = results.iter().find(|one| one.record.mix.name == "default");
         ScenarioMatrix {
             name: plain(&newest.scenario.name),
             title: plain(&newest.scenario.title),
-            answer: default.and_then(|one| answer(&one.record)).unwrap_or_default(),
+            answer: default.and_then(|one| answer_text(&one.record, spreads)).unwrap_or_default(),
             flips: flip::sentences(&rows, &strategies),
             strategies,
             rows,
         }
     }
-}
-
-/// What the run of a mix says; `None` without a verdict.
-fn answer(record: &PublishedRecord) -> Option<String> {
-    let baseline = record.strategies.first().map_or("", |first| &first.name);
-    (!record.answer.leading.is_empty()).then(|| plain(&phrase::answer(&record.answer, baseline).concat()))
 }
 
 /// The strategies of all results, in the order in which results have them.

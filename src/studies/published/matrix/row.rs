@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::report::document::{percent, plain, short};
+use crate::report::document::{counted, percent, plain, short};
 use crate::report::{HTML_FILE, MARKDOWN_FILE};
 use crate::results::{Preset, PublishedMetric, PublishedMix, PublishedRecord};
 use crate::studies::published::runs::encoded;
+use crate::studies::published::sessions::Spreads;
 
 use super::cell::{self, MatrixCell, PublishedNumber};
 use super::{MatrixStrategy, PlacedResult, defined, estimate};
@@ -74,6 +75,8 @@ pub struct MixRow {
     pub setup: Option<Setup>,
     /// How long it was measured.
     pub preset: Option<Preset>,
+    /// How many sessions it has.
+    pub sessions: usize,
     /// The address of its page.
     pub page: Option<String>,
     /// The address of its report in Markdown.
@@ -93,6 +96,12 @@ impl MixRow {
         self.preset.filter(|preset| matches!(preset, Preset::Smoke | Preset::Quick)).map(Preset::name)
     }
 
+    /// What its name is followed by: a preset that is short, and the number of sessions where there are several.
+    pub fn badges(&self) -> Vec<String> {
+        let sessions = (self.sessions > 1).then(|| counted(self.sessions as u64, "session"));
+        self.short_preset().map(str::to_owned).into_iter().chain(sessions).collect()
+    }
+
     /// Whether its cells are estimates.
     pub fn is_estimated(&self) -> bool {
         matches!(self.kind, RowKind::Estimated(_))
@@ -104,59 +113,74 @@ impl MixRow {
     }
 }
 
-/// The rows of one mix: of every server, machine and preset that measured it, of those whose own times give an estimate, or one
-/// that says why there is none.
-pub(crate) fn rows(
-    mix: &str,
-    results: &[PlacedResult],
-    newest: &PublishedRecord,
-    strategies: &[MatrixStrategy],
-) -> Vec<MixRow> {
-    let mut measured: Vec<&PlacedResult> = results.iter().filter(|one| one.record.mix.name == mix).collect();
-    measured.sort_by_key(|one| (Setup::of(&one.record), one.record.preset.length().rounds));
-    let mut rows: Vec<MixRow> = measured.iter().map(|one| measured_row(one, results, strategies)).collect();
-    let Some(definition) = defined(newest).find(|one| one.name == mix) else { return rows };
-    let known: BTreeSet<Setup> = measured.iter().map(|one| Setup::of(&one.record)).collect();
-    let setups: BTreeSet<Setup> = results.iter().map(|one| Setup::of(&one.record)).collect();
-    let mut missing = "";
-    for setup in setups.into_iter().filter(|setup| !known.contains(setup)) {
-        match estimate::estimate(definition, results, &setup, newest, strategies) {
-            Ok((from, times)) => rows.push(MixRow {
-                setup: Some(setup),
-                cells: PublishedMetric::all().map(|metric| cell::estimated(metric, &times)).collect(),
-                ..named_row(definition, results, RowKind::Estimated(from))
-            }),
-            Err(reason) => missing = reason,
-        }
-    }
-    if rows.is_empty() {
-        rows.push(named_row(definition, results, RowKind::Missing(missing)));
-    }
-    rows
+/// The results of a scenario, from which its rows are made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScenarioResults<'r> {
+    /// The newest first.
+    pub results: &'r [PlacedResult],
+    /// The one that knows the mixes of the scenario.
+    pub newest: &'r PublishedRecord,
+    /// The columns.
+    pub strategies: &'r [MatrixStrategy],
+    /// How far sessions are apart.
+    pub spreads: &'r Spreads,
 }
 
-fn measured_row(result: &PlacedResult, results: &[PlacedResult], strategies: &[MatrixStrategy]) -> MixRow {
-    let PlacedResult { folder, record, .. } = result;
-    let entry = |metric: PublishedMetric, strategy: &MatrixStrategy| {
-        let one = record.strategies.iter().find(|one| plain(&one.name) == strategy.name)?;
-        Some(PublishedNumber { record: *one.metrics.get(&metric)?, is_unsafe: one.is_unsafe })
-    };
-    let cells = |metric: PublishedMetric| {
-        let entries: Vec<_> = strategies.iter().map(|strategy| entry(metric, strategy)).collect();
-        cell::cells(metric, metric.is_tested(), &entries)
-    };
-    let folder = folder.split('/').map(encoded).collect::<Vec<_>>().join("/");
-    let file = |name: &str| format!("{folder}/{name}");
-    MixRow {
-        mix: plain(&record.mix.name),
-        operations: operations(&record.mix.weights),
-        families: families(&record.mix.name, Some(&record.mix.weights), results),
-        kind: RowKind::Measured,
-        setup: Some(Setup::of(record)),
-        preset: Some(record.preset),
-        page: result.has_page.then(|| file(HTML_FILE) + PAGE_PART),
-        markdown: result.has_markdown.then(|| file(MARKDOWN_FILE)),
-        cells: PublishedMetric::all().map(cells).collect(),
+impl ScenarioResults<'_> {
+    /// The rows of one mix: of every server, machine and preset that measured it, of those whose own times give an estimate, or one
+    /// that says why there is none.
+    pub(crate) fn rows(&self, mix: &str) -> Vec<MixRow> {
+        let ScenarioResults { results, newest, strategies, .. } = *self;
+        let mut measured: Vec<&PlacedResult> = results.iter().filter(|one| one.record.mix.name == mix).collect();
+        measured.sort_by_key(|one| (Setup::of(&one.record), one.record.preset.length().rounds));
+        let mut rows: Vec<MixRow> = measured.iter().map(|one| self.measured_row(one)).collect();
+        let Some(definition) = defined(newest).find(|one| one.name == mix) else { return rows };
+        let known: BTreeSet<Setup> = measured.iter().map(|one| Setup::of(&one.record)).collect();
+        let setups: BTreeSet<Setup> = results.iter().map(|one| Setup::of(&one.record)).collect();
+        let mut missing = "";
+        for setup in setups.into_iter().filter(|setup| !known.contains(setup)) {
+            match estimate::estimate(definition, results, &setup, newest, strategies) {
+                Ok((from, times)) => rows.push(MixRow {
+                    setup: Some(setup),
+                    cells: PublishedMetric::all().map(|metric| cell::estimated(metric, &times)).collect(),
+                    ..named_row(definition, results, RowKind::Estimated(from))
+                }),
+                Err(reason) => missing = reason,
+            }
+        }
+        if rows.is_empty() {
+            rows.push(named_row(definition, results, RowKind::Missing(missing)));
+        }
+        rows
+    }
+
+    fn measured_row(&self, result: &PlacedResult) -> MixRow {
+        let ScenarioResults { results, strategies, spreads, .. } = *self;
+        let PlacedResult { folder, record, .. } = result;
+        let entry = |metric: PublishedMetric, strategy: &MatrixStrategy| {
+            let one = record.strategies.iter().find(|one| plain(&one.name) == strategy.name)?;
+            let (own, quoted) = (*one.metrics.get(&metric)?, spreads.of_number(record, metric, &one.name));
+            let is_quoted = quoted.is_some();
+            Some(PublishedNumber { record: quoted.unwrap_or(own), is_unsafe: one.is_unsafe, is_quoted })
+        };
+        let cells = |metric: PublishedMetric| {
+            let entries: Vec<_> = strategies.iter().map(|strategy| entry(metric, strategy)).collect();
+            cell::cells(metric, metric.is_tested(), &entries)
+        };
+        let folder = folder.split('/').map(encoded).collect::<Vec<_>>().join("/");
+        let file = |name: &str| format!("{folder}/{name}");
+        MixRow {
+            mix: plain(&record.mix.name),
+            operations: operations(&record.mix.weights),
+            families: families(&record.mix.name, Some(&record.mix.weights), results),
+            kind: RowKind::Measured,
+            setup: Some(Setup::of(record)),
+            preset: Some(record.preset),
+            sessions: record.sessions.len(),
+            page: result.has_page.then(|| file(HTML_FILE) + PAGE_PART),
+            markdown: result.has_markdown.then(|| file(MARKDOWN_FILE)),
+            cells: PublishedMetric::all().map(cells).collect(),
+        }
     }
 }
 

@@ -141,7 +141,7 @@ fn families_of_mixes_are_known_from_any_run() {
 fn close_estimates_name_no_best_strategy() {
     let number = |value: f64, is_unsafe: bool| {
         let record = MetricRecord { value, standing: None, ratio: None, interval: None };
-        Some(cell::PublishedNumber { record, is_unsafe })
+        Some(cell::PublishedNumber { record, is_unsafe, is_quoted: false })
     };
     let entry = |time: f64| number(time, false);
     let looks = |times: &[Option<cell::PublishedNumber>]| -> Vec<Look> {
@@ -284,4 +284,28 @@ fn texts_of_foreign_results_stay_texts() {
         let steering = |text: &str| text.chars().find(|c| !matches!(c, '\n' | '\t') && crate::report::steers(*c));
         assert_eq!((steering(&page), steering(&found.to_string())), (None, None), "{text:?}");
     }
+}
+
+#[test]
+fn several_sessions_have_a_quoted_interval() {
+    let mut one = result("a");
+    let found = matrix(vec![one.clone()]);
+    assert!(found.rows().all(|row| row.sessions < 2 && row.cells.iter().flatten().all(|cell| cell.quoted.is_empty())));
+    let mut second = one.record.sessions[0].clone();
+    second.started = "2026-02-01T12:00:00Z".into();
+    // The ratio of the second is 10 % more.
+    for strategies in second.numbers.values_mut() {
+        strategies.get_mut("embedded").unwrap().iter_mut().flatten().for_each(|value| *value *= 1.1);
+    }
+    one.record.sessions.push(second);
+    let found = matrix(vec![one.clone()]);
+    let row = found.rows().next().unwrap();
+    assert_eq!((row.sessions, row.badges().join(" ")), (2, "quick 2 sessions".to_owned()));
+    let cell = &row.first()[0];
+    let of_run = one.record.strategies[0].metrics[&PublishedMetric::CALLS_PER_SECOND].ratio.unwrap();
+    assert!((cell.ratio.unwrap() * of_run * 1.1_f64.sqrt() - 1.0).abs() < 1e-3, "the mean of both sessions: {cell:?}");
+    assert!(cell.remark() == cell.quoted && !cell.quoted.is_empty(), "{cell:?}");
+    let (markdown, html) = (found.to_string(), page(&found));
+    assert!(markdown.contains("(quick, 2 sessions)") && markdown.contains(&cell.quoted), "{markdown}");
+    assert!(html.contains("2 sessions") && html.contains(&cell.quoted));
 }
