@@ -9,7 +9,8 @@
 #   --full SCENARIO    preset full for this one; may be repeated
 #   --out DIR          where results are published (default results)
 #   --machine NAME     part of the folders' names (default none)
-#   --again            also what is published by this version on this machine
+#   --again            also what is published by this version on this machine, which replaces it
+#   --session SEED     another session of what is published by this version on this machine, with this seed
 #
 # Measures one mix after the other; the machine should be otherwise idle. After an interruption, the next call continues: it skips
 # what is published and resumes the unfinished run. Runs that fail or are invalid are kept in DIR/.failed, and the series goes on.
@@ -20,13 +21,21 @@ mixes() {
     sed -n '/^mixes:/,/^[a-z]/s/^  \([a-z][a-z0-9-]*\):.*/\1/p' "scenarios/$1.yaml" | grep -v '^verify'
 }
 
-# Whether this version has published a mix on this machine.
+# Prints the folder of a mix that this version has published on this machine, or fails.
 is_published() {
     local summary
     for summary in "$out/$1/$2"/mongodb-*-"$(nproc)-cores${machine:+-$machine}"/summary.json; do
-        [[ -f $summary ]] && grep -q "\"version\":\"$version\"" "$summary" && return
+        if [[ -f $summary ]] && grep -q "\"version\":\"$version\"" "$summary"; then
+            dirname "$summary"
+            return
+        fi
     done
     return 1
+}
+
+# Whether a published mix has a session with the seed already.
+has_session() {
+    grep -q "\"seed\":$session," "$1/summary.json"
 }
 
 preset_of() {
@@ -36,16 +45,22 @@ preset_of() {
 publish() {
     local options=(--into "$out")
     [[ -z $machine ]] || options+=(--machine "$machine")
+    [[ -n $session ]] || options+=(--replace)
     "$docshape" publish "$1" "${options[@]}"
 }
 
 # Measures a mix into a folder, or resumes the run in it.
 measure() {
-    local scenario=$1 mix=$2 work=$3 length
+    local scenario=$1 mix=$2 work=$3 length wanted
     length=$(preset_of "$scenario")
-    if [[ -f $work/run.json ]] && grep -q "\"preset\":\"$length\"" "$work/run.json"; then
+    wanted="\"preset\":\"$length\""
+    [[ -z $session ]] || wanted="\"seed\":$session,"
+    if [[ -f $work/run.json ]] && grep -q "$wanted" "$work/run.json"; then
         ! grep -q '"status":"complete"' "$work/run.json" || return 0
         "$docshape" run --resume "$work"
+    elif [[ -n $session ]]; then
+        rm -rf "$work"
+        "$docshape" run --like "$(is_published "$scenario" "$mix")" --seed "$session" --out "$work"
     else
         rm -rf "$work"
         "$docshape" run "$scenario" --mix "$mix" --preset "$length" --out "$work"
@@ -86,6 +101,8 @@ pages() {
     mv "$out/README.md.new" "$out/README.md"
     "$docshape" summary "$out" --rules >"$out/rules.md.new"
     mv "$out/rules.md.new" "$out/rules.md"
+    "$docshape" summary "$out" --sessions --format json >"$out/sessions.json.new"
+    mv "$out/sessions.json.new" "$out/sessions.json"
 }
 
 # A copy of the results with a page for each, and one over all.
@@ -113,9 +130,9 @@ say_rest() {
 
 main() {
     cd "$(dirname "$0")/.."
-    preset=quick out=results machine='' full=() failures=() measured=0
+    preset=quick out=results machine='' session='' full=() failures=() measured=0
     local scenarios=() only_render='' again='' site='' usage
-    usage="usage: $0 [--preset NAME] [--full SCENARIO] [--out DIR] [--machine NAME] [--again] [--render | --site DIR] [SCENARIO...]"
+    usage="usage: $0 [--preset NAME] [--full SCENARIO] [--out DIR] [--machine NAME] [--again | --session SEED] [--render | --site DIR] [SCENARIO...]"
     while (($#)); do
         case $1 in
         --preset) preset=${2:?--preset needs the name of a preset: quick, full or publish}; shift 2 ;;
@@ -123,6 +140,7 @@ main() {
         --out) out=${2:?--out needs a folder}; shift 2 ;;
         --machine) machine=${2:?--machine needs a name}; shift 2 ;;
         --again) again=1; shift ;;
+        --session) session=${2:?--session needs a seed}; shift 2 ;;
         --render) only_render=1; shift ;;
         --site) site=${2:?--site needs a folder}; shift 2 ;;
         -*) echo "unknown option $1; $usage" >&2; exit 2 ;;
@@ -158,7 +176,13 @@ main() {
         [[ -f scenarios/$scenario.yaml ]] || { echo "unknown scenario $scenario; docshape list prints them" >&2; exit 2; }
         while read -r mix; do
             [[ " ${todo[*]-} " != *" $scenario/$mix "* ]] || continue
-            if [[ -n $again ]] || ! is_published "$scenario" "$mix"; then todo+=("$scenario/$mix"); fi
+            local published=''
+            published=$(is_published "$scenario" "$mix") || published=''
+            if [[ -n $session ]]; then
+                [[ -z $published ]] || has_session "$published" || todo+=("$scenario/$mix")
+            elif [[ -n $again || -z $published ]]; then
+                todo+=("$scenario/$mix")
+            fi
         done < <(mixes "$scenario")
     done
     mkdir -p "$out"
