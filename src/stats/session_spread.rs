@@ -5,11 +5,12 @@
 //! session (the squared standard error of the mean); b_s is what the session does, with variance tau².
 //!
 //! tau² is a moment estimate, pooled over all pairs of all results. The sample variance s² of S sessions of a pair has the mean
-//! tau² + v̄, with v̄ the mean of v_s, so tau² = Σ w (S-1) (s² - v̄) / Σ w (S-1), or 0 where that is negative: the analysis-of-variance
-//! estimator of random-effects models (Cochran, Biometrics 10, 1954; Hedges, Psychological Bulletin 93, 1983), which unlike that of DerSimonian and Laird
-//! (Control. Clin. Trials 7, 1986) does not give the pairs with the most precise rounds the most weight: what sessions do is to be
-//! estimated, not mu. Pairs of one result share strategies: K strategies have K-1 independent contrasts, and K (K-1) / 2 pairs weigh
-//! w = 2/K each. Because results of a scenario are alike, too, the interval of tau resamples scenarios (percentile bootstrap).
+//! tau² + v̄, with v̄ the mean of v_s, so tau² = Σ w (S-1) (s² - v̄) / Σ w (S-1), or 0 where that is negative: the estimator of the
+//! analysis of variance for random-effects models (Cochran, Biometrics 10, 1954; Hedges, Psychological Bulletin 93, 1983). Unlike that
+//! of DerSimonian and Laird (Control. Clin. Trials 7, 1986) it does not give the pairs with the most precise rounds the most weight:
+//! what sessions do is to be estimated, not mu. Pairs of one result share strategies: K strategies have K-1 independent contrasts,
+//! and K (K-1) / 2 pairs weigh w = 2/K each. Because results of a scenario are alike, too, the interval of tau resamples scenarios
+//! (percentile bootstrap).
 //!
 //! The ratio of another session differs from the mean of S sessions with the variance (tau² + v̄) (1 + 1/S): what the session does,
 //! its rounds, and the uncertainty of the mean. Student's t with the fewer degrees of freedom of tau and of the rounds makes

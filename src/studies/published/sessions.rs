@@ -102,7 +102,9 @@ impl Spreads {
         let own = number(strategy).filter(|own| own.ratio.is_some())?;
         // Of the numbers that are tested, that of the best has no ratio.
         let is_best = |name: &&str| number(name).is_some_and(|one| one.standing.is_some() && one.ratio.is_none());
-        let best = result.strategies.iter().map(|one| one.name.as_str()).find(is_best)?;
+        let value = |name: &str| number(name).map_or(0.0, |one| if metric.is_rate() { -one.value } else { one.value });
+        let candidates = result.strategies.iter().map(|one| one.name.as_str()).filter(is_best);
+        let best = candidates.min_by(|a, b| value(a).total_cmp(&value(b)))?;
         let found = self.quoted(&result.sessions, metric, [strategy, best], own.interval)?;
         let interval = Some([found.interval.low, found.interval.high]);
         Some(MetricRecord { ratio: Some(found.ratio), interval, ..own })

@@ -22,7 +22,10 @@ fn another_session_measures_the_same() {
     let second = results::load(&place.path("second")).unwrap();
     assert_eq!((&second.status, second.settings.seed), (&Status::Complete, 77));
     let shared = first.settings.shared_mongod.clone();
-    assert_eq!(RunSettings { seed: first.settings.seed, shared_mongod: shared, ..second.settings.clone() }, first.settings);
+    assert_eq!(
+        RunSettings { seed: first.settings.seed, shared_mongod: shared, ..second.settings.clone() },
+        first.settings
+    );
     assert_eq!(
         (&second.parameters, &second.mix, &second.operations),
         (&first.parameters, &first.mix, &first.operations)
