@@ -47,6 +47,8 @@ impl SessionRecord {
 pub struct SessionsRecord {
     /// The version of this file.
     pub format: u32,
+    /// The version of docshape that wrote it.
+    pub version: String,
     /// By metric.
     pub metrics: BTreeMap<PublishedMetric, SpreadRecord>,
 }

@@ -231,7 +231,11 @@ impl Moments {
 pub fn spreads(results: &[ResultSessions]) -> SessionsRecord {
     let metrics =
         PublishedMetric::OF_SESSIONS.into_iter().filter_map(|metric| Some((metric, spread(results, metric)?)));
-    SessionsRecord { format: SessionsRecord::FORMAT, metrics: metrics.collect() }
+    SessionsRecord {
+        format: SessionsRecord::FORMAT,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        metrics: metrics.collect(),
+    }
 }
 
 fn spread(results: &[ResultSessions], metric: PublishedMetric) -> Option<SpreadRecord> {
