@@ -1,7 +1,7 @@
 //! How much the rounds of a run measure: from the settings, else from a pilot.
 
-use crate::engine::{CALLS_PER_CLIENT, Event, Experiment, OwnCalls, PartCalls, Pilot, RoundPlan, RunError};
-use crate::results::{LoadModel, Part, RunRecord, in_percent};
+use crate::engine::{CALLS_PER_CLIENT, Event, Experiment, OwnCalls, PartCalls, RoundPlan, RunError};
+use crate::results::{LoadModel, Part, RunRecord, RunSettings, in_percent};
 use crate::server::Target;
 use crate::stats::DIRTY_SHARE;
 
@@ -18,7 +18,7 @@ const MOST_OWN_CALLS: u64 = 3;
 /// Calls of which a little more than 10 are beyond the 99th percentile.
 const CALLS_FOR_P99: f64 = 1_100.0;
 
-/// How much longer than planned the calls at the common rate may take, to be enough for a 99th percentile.
+/// How much longer than planned calls with open load may take, to be enough for a 99th percentile.
 const LONGER: f64 = 2.0;
 
 /// Arms whose rate is this many times that of the next slower one are not held back by it.
@@ -41,12 +41,15 @@ pub(super) async fn plan_rounds<T: Target, G: Target + 'static>(
     let settings = &mut record.settings;
     let preset = settings.preset.length();
     let seconds = settings.duration.unwrap_or(preset.seconds);
-    let slowest = pilot.as_ref().map(Pilot::slowest);
-    if let (LoadModel::Open { rate: 0.0, arrivals }, Some(slowest)) = (settings.load, slowest) {
-        settings.load = LoadModel::Open { rate: three_digits(slowest / 2.0), arrivals };
+    let arms = || experiment.plan.arms.iter().map(|arm| arm.name.as_str());
+    if let Some(pilot) = &pilot {
+        settings.pilot = arms().map(str::to_owned).zip(pilot.rates.iter().copied()).collect();
+        let is_safe: Vec<bool> = experiment.plan.arms.iter().map(|arm| !arm.is_unsafe).collect();
+        if let LoadModel::Open { rate: 0.0, arrivals } = settings.load {
+            settings.load = LoadModel::Open { rate: middle_rate(&pilot.rates, &is_safe), arrivals };
+        }
     }
     let rate = settings.planned_rate().unwrap_or(1.0);
-    let arms = || experiment.plan.arms.iter().map(|arm| arm.name.as_str());
     // One of the two is known: without a number of calls there was a pilot.
     if let Some(pilot) = pilot.as_ref().filter(|_| settings.calls.is_none()) {
         let all = saturation_calls(&pilot.rates, seconds, CALLS_PER_CLIENT * settings.clients as u64);
@@ -57,11 +60,15 @@ pub(super) async fn plan_rounds<T: Target, G: Target + 'static>(
     }
     let calls = settings.calls.unwrap_or(1);
     if let (Some(pilot), None) = (&pilot, settings.planned_seconds) {
-        let needed = arms().zip(&pilot.rates).map(|(arm, rate)| settings.calls_of(arm).unwrap_or(calls) as f64 / rate);
+        let needed = arms()
+            .zip(&pilot.rates)
+            .map(|(arm, rate)| settings.calls_of(Part::Saturation, arm).unwrap_or(calls) as f64 / rate);
         settings.planned_seconds = Some(needed.fold(seconds, f64::max));
     }
     let least = settings.fewer_calls.values().copied().min().unwrap_or(calls);
-    let at_rate = settings.rate_calls.unwrap_or(calls_at_rate(rate, seconds));
+    let is_measured = |settings: &RunSettings, part: Part| settings.parts.contains(&part);
+    let loads = Part::CURVE.into_iter().filter(|part| is_measured(settings, *part)).count();
+    let at_rate = settings.rate_calls.unwrap_or_else(|| calls_at_rate(rate, seconds).div_ceil(loads.max(1) as u64));
     let warmup = settings.warmup_calls.unwrap_or_else(|| preset.warmup_calls(least));
     let stretch =
         settings.own_calls.unwrap_or_else(|| stretch(experiment.plan.mix.least_share(), preset.own_calls).min(least));
@@ -70,24 +77,30 @@ pub(super) async fn plan_rounds<T: Target, G: Target + 'static>(
     if let Some(pilot) = &pilot {
         settings.slices = settings.slices.min(slices_for_tail(seconds, pilot.tail));
     }
-    let is_measured = |part: Part| settings.parts.contains(&part);
     let rate_seconds = at_rate as f64 / rate;
+    let own = OwnCalls { stretch, measured: preset.own_calls * MOST_OWN_CALLS };
+    let open = |part: Part| {
+        let calls = settings.calls_in(part).filter(|_| is_measured(settings, part))?;
+        Some(PartCalls { calls, seconds: Some(rate_seconds) })
+    };
     let plan = RoundPlan {
         warmup,
-        own: is_measured(Part::Own).then_some(OwnCalls { stretch, measured: preset.own_calls * MOST_OWN_CALLS }),
-        rate: is_measured(Part::Rate).then_some(PartCalls { calls: at_rate, seconds: Some(rate_seconds) }),
-        saturation: is_measured(Part::Saturation).then_some(PartCalls { calls, seconds: settings.planned_seconds }),
+        own: Some(own).filter(|_| is_measured(settings, Part::Own)),
+        saturation: Some(PartCalls { calls, seconds: settings.planned_seconds })
+            .filter(|_| is_measured(settings, Part::Saturation)),
+        curve: Part::CURVE.map(open),
     };
-    let at_saturation: Vec<u64> =
-        arms().map(|name| plan.saturation.and(settings.calls_of(name)).unwrap_or(0)).collect();
+    let calls_of = |arm: &str, part: Part| plan.calls(part).map_or(0, |calls| settings.fewer(part, arm, calls));
+    let at_saturation: Vec<u64> = arms().map(|arm| calls_of(arm, Part::Saturation)).collect();
+    let in_round: Vec<u64> =
+        arms().map(|arm| warmup + plan.parts().map(|part| calls_of(arm, part)).sum::<u64>()).collect();
     let rates = pilot.as_ref().map_or_else(Vec::new, |pilot| pilot.rates.clone());
     let is_shared = experiment.servers.are_shared() && experiment.plan.arms.len() > 1;
     if let Some(pilot) = pilot.filter(|_| is_shared && settings.isolated.is_none()) {
-        let calls = at_saturation.iter().map(|calls| plan.calls_before_saturation() + calls);
-        let dirty = calls.zip(&pilot.dirty).map(|(calls, dirty)| calls as f64 * dirty).sum();
+        let dirty = in_round.iter().zip(&pilot.dirty).map(|(calls, dirty)| *calls as f64 * dirty).sum();
         settings.isolated = cache_pressure(pilot.bytes, dirty, record.server.cache_bytes);
     }
-    let rate = plan.rate.map(|_| rate);
+    let rate = plan.of(Part::Rate).map(|_| rate);
     experiment.observer.event(&Event::Planned { plan, rate, saturation: &at_saturation, pilot: &rates });
     Ok(plan)
 }
@@ -109,7 +122,14 @@ fn saturation_calls(rates: &[f64], seconds: f64, fewest: u64) -> Vec<u64> {
     calls
 }
 
-/// The calls at the common rate: enough for a 99th percentile per round, unless they took too long.
+/// The calls per second of [`Part::Rate`]: its share of what the best safe arm made in the pilot, so that slower arms do not move it.
+fn middle_rate(rates: &[f64], is_safe: &[bool]) -> f64 {
+    let safe = rates.iter().zip(is_safe).filter(|(_, is_safe)| **is_safe).map(|(rate, _)| *rate);
+    let best = safe.reduce(f64::max).or_else(|| rates.iter().copied().reduce(f64::max)).unwrap_or(0.0);
+    three_digits(best * Part::Rate.share().unwrap_or(1.0))
+}
+
+/// The calls that fill the time of a part with open load: enough for a 99th percentile per round, unless they took too long.
 fn calls_at_rate(rate: f64, seconds: f64) -> u64 {
     (rate * seconds).max(CALLS_FOR_P99.min(rate * seconds * LONGER)).ceil() as u64
 }
@@ -159,6 +179,31 @@ mod tests {
         assert_eq!(saturation_calls(&[510.0, 20.0, 1_000.0, 30.0], 1.5, 1), [765, 30, 765, 30]);
         assert_eq!(saturation_calls(&[1_000.0, 1.0, 10.0], 2.0, 1), [2_000, 2, 20]);
         assert_eq!(saturation_calls(&[7.0], 2.0, 1), [14]);
+    }
+
+    #[test]
+    fn rates_follow_the_best_safe_arm_alone() {
+        let all_safe = |rates: &[f64]| middle_rate(rates, &vec![true; rates.len()]);
+        assert_eq!(all_safe(&[2_634.0, 4_882.0, 881.0]), 2_440.0);
+        assert_eq!(all_safe(&[2_634.0, 4_882.0]), 2_440.0, "without the slowest");
+        assert_eq!(middle_rate(&[2_000.0, 9_000.0], &[true, false]), 1_000.0, "an unsafe one may be fast");
+        assert_eq!(middle_rate(&[9_000.0], &[false]), 4_500.0);
+    }
+
+    #[test]
+    fn overloaded_arms_make_fewer_calls_of_equally_long_windows() {
+        let load = LoadModel::Open { rate: 2_440.0, arrivals: crate::results::Arrivals::Poisson };
+        let pilot = |arms: &[(&str, f64)]| arms.iter().map(|(arm, rate)| ((*arm).to_owned(), *rate)).collect();
+        let all = [("embedded", 2_634.0), ("ref", 4_882.0), ("list", 881.0)];
+        let settings = RunSettings { load, rate_calls: Some(1_220), pilot: pilot(&all), ..RunSettings::default() };
+        let calls = |settings: &RunSettings, arm: &str| Part::CURVE.map(|part| settings.calls_of(part, arm).unwrap());
+        assert_eq!(calls(&settings, "ref"), [488, 1_220, 1_952], "half a second each");
+        assert_eq!(calls(&settings, "embedded"), [488, 1_220, 1_317], "2,634 of 3,904 calls per second");
+        assert_eq!(calls(&settings, "list"), [441, 610, 976], "and at least half, which are given up in time");
+        let without = RunSettings { pilot: pilot(&all[..2]), ..settings.clone() };
+        assert_eq!(calls(&without, "embedded"), calls(&settings, "embedded"));
+        let unknown = RunSettings { pilot: pilot(&[]), ..settings };
+        assert_eq!(calls(&unknown, "list"), [488, 1_220, 1_952], "nothing is known without a pilot");
     }
 
     #[test]

@@ -450,12 +450,12 @@ fn setting_warnings(found: &RunComparison, [before, after]: [&RunRecord; 2]) -> 
     warnings
 }
 
-/// Whether the mix was compared at saturation only because the common rates differ.
+/// Whether the mix was compared at saturation only because the rates differ.
 fn other_rate(found: &RunComparison, before: &RunRecord, after: &RunRecord) -> Option<String> {
     let have_rate = [before, after].iter().all(|record| measured_parts(record).contains(&Part::Rate));
     let rate = before.settings.planned_rate().filter(|_| have_rate && found.parts.mix != Part::Rate)?;
     Some(format!(
-        "The common rates or their arrivals differ, so the mix was not compared there: measure B with --rate {rate} and the \
+        "The rates or their arrivals differ, so the mix was not compared there: measure B with --rate {rate} and the \
          arrivals of A."
     ))
 }

@@ -225,15 +225,65 @@ fn open_load_has_response_times() {
     let (terminal, markdown) = (terminal(&open_run(), 100, false), markdown(&open_run()));
     for (text, wanted) in [
         (&terminal, "\nResponse time per call\n"),
-        (&terminal, "\nOffered and achieved load\n"),
+        (&terminal, "\nResponse under load\n"),
         (&markdown, "\n## Response time per call\n"),
         (&markdown, "| 500 calls per second and strategy |"),
         (&markdown, "--arrivals poisson --clients 64"),
-        (&markdown, "| embedded (baseline) | 504 | 482 | 0 | 56 |"),
+        (&markdown, "| 500 calls/s | embedded (baseline) | 504 | 482 | 0 | 56 |"),
     ] {
         assert!(text.contains(wanted), "{wanted} is not in {text}");
     }
     assert!(!terminal.contains("Service time per call") && !markdown.contains("Service time per call"));
+}
+
+/// The section about response under load on a terminal.
+fn under_load(run: &RunRecord) -> String {
+    let text = terminal(run, 80, false);
+    let section = text.split("\nResponse under load\n").nth(1).unwrap_or_else(|| panic!("no section in {text}"));
+    section.split("\n\n").next().unwrap().to_owned()
+}
+
+#[test]
+fn every_load_of_the_curve_names_who_keeps_up() {
+    let run = sample::curve(&sample::run(8), 0);
+    let text = under_load(&run);
+    for wanted in ["400 calls/s (", "1,000 calls/s (11 %)", "1,600 calls/s (", "40 % overloaded"] {
+        assert!(text.contains(wanted), "{wanted} is not in {text}");
+    }
+    let sentence = "At 1,600 calls/s nothing is compared: only linked keeps up. Overloaded: embedded (40 %).";
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(sentence), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let details = terminal(&run, 100, false);
+    assert_eq!(details.matches("Response time per call").count(), 1, "details of the middle load alone: {details}");
+    let files = report(&run).pictures();
+    let picture = files.iter().find(|picture| picture.file == "load.svg").unwrap();
+    assert!(picture.text.contains("embedded is overloaded at 1,600 calls/s: it keeps up with 40 %"));
+    assert!(!picture.text.contains("embedded, mean at 1,600") && picture.text.contains("linked, mean at 1,600"));
+}
+
+#[test]
+fn records_with_a_single_load_show_it_as_a_share_of_the_highest_capacity() {
+    let mut run = sample::whole(&sample::run(8));
+    run.settings.parts = vec![Part::Own, Part::Rate, Part::Saturation];
+    let text = under_load(&run);
+    assert!(text.contains("1,000 calls/s (11 %)") && !text.contains("overloaded"), "{text}");
+    assert!(report(&run).pictures().iter().all(|picture| picture.file != "load.svg"), "one load is no curve");
+}
+
+#[test]
+fn a_rate_that_no_strategy_keeps_up_with_has_a_next_step() {
+    let mut run = sample::whole(&sample::run(8));
+    run.settings.is_named_rate = true;
+    for (strategy, cell) in
+        run.parts.get_mut(&Part::Rate).unwrap().iter_mut().flat_map(|round| round.cells.iter_mut().enumerate())
+    {
+        let open = cell.open.as_mut().unwrap();
+        open.waiting = open.offered * [8, 6, 9][strategy] / 10;
+    }
+    let report = report(&run);
+    let wanted = "No strategy keeps up with 1,000 calls/s: the best, linked, keeps up with 40 %. Measure again with a lower --rate: \
+                  the highest capacity is that of linked, ";
+    assert!(verdict(&report).starts_with(wanted), "{}", verdict(&report));
 }
 
 /// The answer.
@@ -492,8 +542,8 @@ fn a_repeat_has_a_band_and_no_verdict() {
     let report = self::report(&with_repeat(1.0));
     assert!(verdict(&report).starts_with("Choose linked: "), "{:?}", report.headline.sentences);
     let notes = report.headline.notes.join(" ");
-    let families = "Each family of comparisons (3 of own times of operations, 1 of own times of the mix, 1 of response times of \
-                    the mix, 1 of calls/s of the mix) reports a false";
+    let families = "Each family of comparisons (3 of own times of operations, 1 of own times of the mix, 1 of calls/s of the \
+                    mix, 1 of response times of the mix) reports a false";
     assert!(notes.contains(families), "{notes}");
     assert!(notes.contains("the noise that embedded (repeat) shows: 1."), "{notes}");
     let command = &report.run.as_ref().unwrap().facts.command;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::record::Part;
 
-use super::{IdenticalProgramRecord, LoadModel, RoundRecord, RunRecord, RunSettings};
+use super::{IdenticalProgramRecord, RoundRecord, RunRecord, RunSettings};
 
 impl RunRecord {
     /// The run as far as one part is concerned: its rounds, its load, its clients. `None` when the part was not measured.
@@ -57,11 +57,8 @@ impl RunRecord {
 impl RunSettings {
     /// The settings as far as one part is concerned.
     fn of_part(&self, part: Part) -> RunSettings {
-        let settings = self.clone();
-        match part {
-            Part::Own => RunSettings { load: LoadModel::Closed, clients: 1, threads: 1, ..settings },
-            Part::Rate => RunSettings { clients: self.clients_at_rate, ..settings },
-            Part::Saturation => RunSettings { load: LoadModel::Closed, ..settings },
-        }
+        let (load, clients) = (self.load_of(part), self.clients_of(part));
+        let threads = if part == Part::Own { 1 } else { self.threads };
+        RunSettings { load, clients, threads, ..self.clone() }
     }
 }

@@ -10,8 +10,12 @@ use super::{Part, Preset, is_default};
 /// The noise floor unless a run sets its own: differences below 2 % are hardly ever worth a change of schema.
 pub const NOISE: f64 = 0.02;
 
-/// Calls in flight at most at the common rate, unless saturation has more.
+/// Calls in flight at most with open load, unless saturation has more.
 pub const CLIENTS_AT_RATE: usize = 64;
+
+/// The least share (0 to 1) of a window's calls that an overloaded strategy makes. Its calls are given up when twice their time is
+/// over, so that half of them never take longer than the window, and are enough to show the share that it keeps up with.
+const LEAST_OVERLOADED: f64 = 0.5;
 
 /// The error budget unless a run sets its own.
 pub const ERROR_BUDGET: f64 = 0.01;
@@ -27,7 +31,7 @@ pub struct RunSettings {
     pub seed: u64,
     /// The parts that are measured, in their order.
     pub parts: Vec<Part>,
-    /// The common rate of a run; in the record of one part, its load.
+    /// The load of [`Part::Rate`], from which those of the other parts follow; in the record of one part, its load.
     pub load: LoadModel,
     /// Whether the user named the rate, so that response times at it are what the run is about.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -36,7 +40,7 @@ pub struct RunSettings {
     pub shared_mongod: Option<String>,
     /// Calls in flight at saturation.
     pub clients: usize,
-    /// The most calls in flight at the common rate.
+    /// The most calls in flight with open load.
     pub clients_at_rate: usize,
     /// Load threads.
     pub threads: usize,
@@ -53,7 +57,10 @@ pub struct RunSettings {
     /// The same of strategies that make fewer because they are much slower than the others.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fewer_calls: BTreeMap<String, u64>,
-    /// Measured calls per arm and round at the common rate; `None` until the pilot has set them.
+    /// Calls per second of every arm in the pilot; empty without one. Rates, and calls of windows, come from them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pilot: BTreeMap<String, f64>,
+    /// Measured calls per arm and round in [`Part::Rate`]; `None` until the pilot has set them.
     pub rate_calls: Option<u64>,
     /// Calls of the mix per arm and round of which own costs measure some; `None` until they are planned.
     pub own_calls: Option<u64>,
@@ -164,7 +171,13 @@ impl RunSettings {
         if self.parts.contains(&Part::Rate) { self.clients.max(self.clients_at_rate) } else { self.clients }
     }
 
-    /// Returns the calls per second of the common rate; `None` until it is known.
+    /// Returns the same without the ends of the curve of response times: [`Part::Rate`] is its only open load.
+    pub fn without_curve(mut self) -> RunSettings {
+        self.parts.retain(|part| !part.is_end_of_curve());
+        self
+    }
+
+    /// Returns the calls per second of [`Part::Rate`]; `None` until they are known.
     pub fn planned_rate(&self) -> Option<f64> {
         match self.load {
             LoadModel::Open { rate, .. } if rate > 0.0 => Some(rate),
@@ -172,14 +185,55 @@ impl RunSettings {
         }
     }
 
-    /// Returns the load at the common rate; closed where that is not measured.
+    /// Returns the load of [`Part::Rate`]; closed where that is not measured.
     pub fn load_at_rate(&self) -> LoadModel {
         if self.parts.contains(&Part::Rate) { self.load } else { LoadModel::Closed }
     }
 
-    /// Returns the measured calls of a strategy at saturation; `None` until they are planned.
-    pub fn calls_of(&self, strategy: &str) -> Option<u64> {
-        self.fewer_calls.get(strategy).copied().or(self.calls)
+    /// Returns the load of a part of a run with these settings.
+    pub fn load_of(&self, part: Part) -> LoadModel {
+        match self.load {
+            LoadModel::Open { rate, arrivals } => {
+                part.rate(rate).map_or(LoadModel::Closed, |rate| LoadModel::Open { rate, arrivals })
+            }
+            LoadModel::Closed => LoadModel::Closed,
+        }
+    }
+
+    /// Returns the most calls in flight in a part.
+    pub fn clients_of(&self, part: Part) -> usize {
+        match part {
+            Part::Own => 1,
+            Part::Saturation => self.clients,
+            Part::Light | Part::Rate | Part::Heavy => self.clients_at_rate,
+        }
+    }
+
+    /// Returns the calls of a part per arm and round; `None` until they are planned. The windows of all open loads are equally long.
+    pub fn calls_in(&self, part: Part) -> Option<u64> {
+        match part {
+            Part::Own => self.own_calls,
+            Part::Saturation => self.calls,
+            Part::Light | Part::Rate | Part::Heavy => Some((part.rate(self.rate_calls? as f64)?.round() as u64).max(1)),
+        }
+    }
+
+    /// Returns how many of the calls of a part's window a strategy makes. One that is much slower than the others makes fewer at
+    /// saturation, and one that was below the load in the pilot fewer of that load, so that it takes no longer than the others.
+    pub fn fewer(&self, part: Part, strategy: &str, calls: u64) -> u64 {
+        let most = match self.load_of(part) {
+            LoadModel::Open { rate, .. } => self.pilot.get(strategy).map(|pilot| {
+                let share = (pilot / rate).max(LEAST_OVERLOADED);
+                (calls as f64 * share).ceil() as u64
+            }),
+            LoadModel::Closed => self.fewer_calls.get(strategy).copied().filter(|_| part == Part::Saturation),
+        };
+        most.map_or(calls, |most| most.clamp(1, calls.max(1)))
+    }
+
+    /// Returns the measured calls of a strategy in a part; `None` until they are planned.
+    pub fn calls_of(&self, part: Part, strategy: &str) -> Option<u64> {
+        self.calls_in(part).map(|calls| self.fewer(part, strategy, calls))
     }
 
     /// Returns the time after which a call has failed.
@@ -195,7 +249,9 @@ impl RunSettings {
             LoadModel::Closed => (None, None, None),
             LoadModel::Open { rate, arrivals } if rate > 0.0 => {
                 let named = self.is_named_rate.then(|| rate.to_string());
-                (Some(format!("{rate} calls per second and strategy")), named, Some(arrivals.name()))
+                let measured = Part::CURVE.into_iter().filter(|part| self.parts.contains(part));
+                let rates: Vec<String> = measured.filter_map(|part| Some(part.rate(rate)?.to_string())).collect();
+                (Some(format!("{} calls per second and strategy", rates.join(", "))), named, Some(arrivals.name()))
             }
             LoadModel::Open { arrivals, .. } => {
                 (Some("not set yet".to_owned()), Some("auto".to_owned()), Some(arrivals.name()))
@@ -204,6 +260,10 @@ impl RunSettings {
         let shares: Vec<String> =
             self.shares.iter().map(|(operation, share)| format!("{operation}={}%", in_percent(*share))).collect();
         let parts: Vec<&str> = self.parts.iter().map(|part| part.name()).collect();
+        // The ends of the curve come with the rate, unless it is named.
+        let named = || self.parts.iter().filter(|part| !part.is_end_of_curve());
+        let is_partial = named().count() < Part::ALL.iter().filter(|part| !part.is_end_of_curve()).count();
+        let only: Vec<&str> = named().map(|part| part.name()).collect();
         let isolated = self.isolated.as_ref().map(|reason| format!("one strategy after the other: {reason}"));
         let shared = self.shared_mongod.as_ref().map(|reason| format!("one mongod for all strategies: {reason}"));
         vec![
@@ -214,10 +274,8 @@ impl RunSettings {
             Setting::new("duration", "window").takes(self.duration.map(|seconds| format!("{seconds}s"))),
             Setting::new("calls", "calls")
                 .takes(self.calls.filter(|_| self.duration.is_none() && self.fewer_calls.is_empty())),
-            Setting::new("only", "parts")
-                .shows(Some(parts.join(", ")))
-                .takes((self.parts != Part::ALL).then(|| parts.join(","))),
-            Setting::new("rate", "common rate").shows(load).takes(rate),
+            Setting::new("only", "parts").shows(Some(parts.join(", "))).takes(is_partial.then(|| only.join(","))),
+            Setting::new("rate", "open load").shows(load).takes(rate),
             Setting::new("arrivals", "arrivals").shows(arrivals).takes(arrivals),
             Setting::new("clients", "clients").given(self.clients),
             Setting::new("share", "shares of the mix")

@@ -51,7 +51,7 @@ pub enum ConditionSubject {
     Share(String),
     /// Clients at saturation.
     Clients,
-    /// Calls per second of the common rate.
+    /// Calls per second of open load.
     Rate,
     /// A delay of every reply.
     Rtt,

@@ -51,7 +51,7 @@ pub fn round_trip_time(text: &str) -> Result<Duration, String> {
 pub enum Rate {
     /// Calls per second.
     PerSecond(f64),
-    /// Half of what the slowest strategy can do.
+    /// Shares of what the best strategy can do.
     Auto,
 }
 

@@ -56,6 +56,8 @@ pub fn ask(
             let operations = asked.iter().flat_map(|metric| of_operations(*metric)).collect();
             vec![family("own times of operations", operations), family("own times of the mix", of_mix())]
         }
+        // The ends of the curve of response times are only described.
+        Part::Light | Part::Heavy => Vec::new(),
         Part::Rate => vec![family("response times of the mix", of_mix())],
         Part::Saturation => vec![family("calls/s of the mix", of_mix())],
     };

@@ -270,6 +270,15 @@ pub fn compare(mut questions: Vec<ArmComparison>, limits: Limits) -> Vec<ArmComp
     questions
 }
 
+/// The mean time of the mix with a strategy divided by that with another, with an interval for this pair alone: a description,
+/// which no test belongs to. `None` when they have no round in common.
+pub fn described_ratio(record: &RunRecord, strategy: usize, against: usize) -> Option<Ratio> {
+    let [against, arm] = [against, strategy].map(|place| ArmTimes::of(record, place, None));
+    let arms = vec![against, ArmTimes { role: Role::Described, ..arm }];
+    let question = ArmComparison::new(Metric::MEAN, None, arms);
+    compare(vec![question], Limits::of(&record.settings)).first()?.with_baseline(strategy)?.ratio
+}
+
 /// What keeps two arms from being compared at all.
 pub(crate) fn obstacle(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Option<Reason> {
     for ArmTimes { strategy, overloaded, failed_share: share, excluded, .. } in [arm, against] {

@@ -57,6 +57,7 @@ pub use cause::{Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
 pub use claim::claim_results;
 pub use compare::{
     ArmComparison, ArmTimes, Comparison, Limits, MINIMUM_ROUNDS, Quantity, Ratio, SIGNIFICANCE, UNSTABLE, compare,
+    described_ratio,
 };
 pub use cost::{Cost, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
@@ -79,9 +80,9 @@ pub use student::t_quantile;
 pub use threshold::{Measurement, Threshold};
 pub use throughput::cell_rate;
 pub use timeline::{RoundTimes, Spread, round_times, slice_rates};
-pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded};
+pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded, wrong};
 pub(crate) use view::{CALLS_BEYOND, distinct, selected};
-pub use view::{Role, all_operations, cells, judged, operations, role};
+pub use view::{Role, all_operations, cells, inspected, judged, operations, role};
 
 pub use warm_up::{WarmUp, is_growing, warm_up};
 

@@ -90,8 +90,16 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
 fn settings(rounds: u64) -> RunSettings {
     let calls = Some(CALLS.iter().sum());
     let usual = RunSettings::of(Preset::Quick);
-    // Their calls take as long as seven clients keep seven in flight.
-    RunSettings { seed: 42, rounds, calls, warmup_calls: Some(200), load: LoadModel::Closed, clients: 7, ..usual }
+    // A run of today also has the ends of the curve of response times, which `curve` adds. Their calls take as long as seven clients keep seven in flight.
+    RunSettings {
+        seed: 42,
+        rounds,
+        calls,
+        warmup_calls: Some(200),
+        load: LoadModel::Closed,
+        clients: 7,
+        ..usual.without_curve()
+    }
 }
 
 fn strategy(name: &str, about: &str, is_unsafe: bool) -> StrategyRecord {
@@ -136,7 +144,7 @@ fn counters(strategy: usize, round: u64) -> BTreeMap<String, f64> {
     grown.map(|(name, per_call)| (name.to_owned(), per_call * calls)).into()
 }
 
-/// A run of three parts of which this record is one: that at the common rate if its load is open, else saturation. The other
+/// A run of three parts of which this record is one: that with open load if its load is open, else saturation. The other
 /// of the two has the same times. By themselves calls take half as long; of each operation there are 20 per round.
 pub(crate) fn whole(part: &RunRecord) -> RunRecord {
     if !part.parts.is_empty() {
@@ -160,6 +168,29 @@ pub(crate) fn whole(part: &RunRecord) -> RunRecord {
     let parts = parts.into_iter().filter(|(_, rounds)| !rounds.is_empty()).collect();
     let settings = RunSettings { load, ..part.settings.clone() };
     RunRecord { parts, rounds: Vec::new(), part: None, settings, ..part.clone() }
+}
+
+/// The same whole run with the ends of the curve: at light load calls take half as long as at the middle one, and at heavy load twice
+/// as long; `overloaded` keeps up with 40 % there.
+pub(crate) fn curve(run: &RunRecord, overloaded: usize) -> RunRecord {
+    let mut run = whole(run);
+    let of_end = |part: Part, factor: f64| {
+        let mut rounds = run.parts[&Part::Rate].clone();
+        for (strategy, cell) in rounds.iter_mut().flat_map(|round| round.cells.iter_mut().enumerate()) {
+            for outcome in cell.operations.iter_mut().flat_map(|one| &mut one.outcomes) {
+                let times = histogram(outcome.count, outcome.sum as f64 / outcome.count.max(1) as f64 * factor);
+                outcome.response = Some(TimesRecord::new(&times));
+            }
+            if let Some(open) = cell.open.as_mut().filter(|_| part == Part::Heavy && strategy == overloaded) {
+                open.waiting = open.offered * 6 / 10;
+            }
+        }
+        (part, rounds)
+    };
+    let ends = [of_end(Part::Light, 0.5), of_end(Part::Heavy, 2.0)];
+    run.parts.extend(ends);
+    run.settings.parts = Part::ALL.to_vec();
+    run
 }
 
 fn at_saturation(cell: &mut CellRecord) {

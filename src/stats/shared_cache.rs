@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::record::OPLOG_BYTES;
 use crate::results::{CellRecord, CollectionSizes, Part, Reason, RunRecord, ServerSharing};
 
-use super::view::cells;
+use super::view::{cells, inspected};
 
 /// The share of a shared cache that the calls of a round may leave to write.
 pub const DIRTY_SHARE: f64 = 0.05;
@@ -28,7 +28,7 @@ pub struct SharedCache {
 impl SharedCache {
     /// Reads the parts of a run.
     pub fn of(parts: &BTreeMap<Part, RunRecord>) -> SharedCache {
-        let Some(last) = parts.values().next_back().filter(|last| is_shared(last)) else {
+        let Some(last) = inspected(parts).filter(|last| is_shared(last)) else {
             return SharedCache::default();
         };
         let bytes = (0..last.strategies.len()).map(|strategy| written_and_stored(parts, last, strategy));
@@ -55,10 +55,13 @@ fn is_shared(record: &RunRecord) -> bool {
 }
 
 /// The bytes per round that a strategy wrote back from the cache in its measured slices, and those that it left to write:
-/// growth of data and indexes, and the oplog of measured slices. `None` where the server did not report a counter. Sizes are
-/// those around all calls of a round.
+/// growth of data and indexes, and the oplog of measured slices. `None` where the server did not report a counter. Only parts
+/// between whose sizes the calls were made count, those measured up to `last`.
 fn written_and_stored(parts: &BTreeMap<Part, RunRecord>, last: &RunRecord, strategy: usize) -> Option<(f64, f64)> {
-    let all = || parts.values().flat_map(|part| cells(part, strategy));
+    let place = |part: Part| last.settings.parts.iter().position(|other| *other == part);
+    let end = last.part.and_then(place);
+    let until = parts.iter().filter(|(part, _)| end.is_none() || place(**part) <= end);
+    let all = || until.clone().flat_map(|(_, part)| cells(part, strategy));
     let sum = |counter| all().map(|cell| grown(cell, counter)).sum::<Option<f64>>();
     let stored: f64 = cells(last, strategy).map(|cell| (size(&cell.after) - size(&cell.before)).max(0.0)).sum();
     let rounds = last.rounds.len() as f64;

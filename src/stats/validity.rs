@@ -3,7 +3,7 @@
 //! An unsafe strategy never makes a run invalid: it is a negative control, expected to fail, and takes no part in the
 //! verdict. The repeat does count: it is the baseline, and without it the noise band is unknown.
 
-use crate::results::{CellRecord, OpenRecord, RoundRecord, RunRecord, ServerSharing, TimesRecord};
+use crate::results::{CellRecord, OpenRecord, Part, RoundRecord, RunRecord, ServerSharing, TimesRecord};
 
 use super::view::{all_operations, cells};
 use super::{Distribution, achieved_share, anomalies, outcome_totals, service_mean};
@@ -70,8 +70,14 @@ pub enum EnvironmentWarning {
     },
 }
 
-/// The strategies that make a run invalid, and why; none for a valid one.
+/// The strategies that make a run invalid, and why; none for a valid one. The ends of the curve of response times are only
+/// described, and decide nothing: what is wrong there is said where they are shown.
 pub fn invalid_reasons(record: &RunRecord) -> Vec<(usize, InvalidReason)> {
+    if record.part.is_some_and(Part::is_end_of_curve) { Vec::new() } else { wrong(record) }
+}
+
+/// The strategies whose numbers of a part are wrong, and why.
+pub fn wrong(record: &RunRecord) -> Vec<(usize, InvalidReason)> {
     strategies(record, false).flat_map(|strategy| faults(record, strategy)).collect()
 }
 

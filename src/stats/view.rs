@@ -1,6 +1,8 @@
 //! What the statistics read of a record: the cells and operations of a strategy.
 
-use crate::results::{CellRecord, OperationRecord, RunRecord};
+use std::collections::BTreeMap;
+
+use crate::results::{CellRecord, OperationRecord, Part, RunRecord};
 
 /// A quantile with fewer calls beyond it says more about chance than about the strategy.
 pub(crate) const CALLS_BEYOND: f64 = 10.0;
@@ -8,6 +10,11 @@ pub(crate) const CALLS_BEYOND: f64 = 10.0;
 /// The cells of a strategy, round after round.
 pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellRecord> {
     record.rounds.iter().filter_map(move |round| round.cells.get(strategy))
+}
+
+/// The record of the part whose cells have the sizes and audits.
+pub fn inspected(parts: &BTreeMap<Part, RunRecord>) -> Option<&RunRecord> {
+    parts.get(&Part::inspected(parts.keys().copied())?)
 }
 
 /// What an arm takes part in.

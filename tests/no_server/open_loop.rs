@@ -20,8 +20,8 @@ use crate::harness::{self, AnyTarget};
 
 /// A round of open load alone.
 fn at_rate(calls: u64) -> RoundPlan {
-    let rate = Some(PartCalls { calls, seconds: None });
-    RoundPlan { rate, saturation: None, ..RoundPlan::saturation(calls, 0) }
+    let plan = RoundPlan::saturation(calls, 0).at_rate(PartCalls { calls, seconds: None });
+    RoundPlan { saturation: None, ..plan }
 }
 
 const fn ms(milliseconds: u64) -> Duration {

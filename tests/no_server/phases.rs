@@ -15,6 +15,7 @@ use docshape::plan::Plan;
 use docshape::record::CallOutcome;
 use docshape::results::{Arrivals, LoadModel, Part, RoundRecord, RunSettings};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
+use docshape::stats::achieved_share;
 
 use crate::harness::{self, AnyTarget};
 
@@ -95,10 +96,16 @@ impl Target for Scripted {
 
 /// Notes phases, slices and rounds as text.
 #[derive(Default)]
-struct Notes(RefCell<Vec<String>>);
+struct Notes {
+    lines: RefCell<Vec<String>>,
+    parts: RefCell<Vec<Part>>,
+}
 
 impl Observer for Notes {
     fn event(&self, event: &Event<'_>) {
+        if let Event::Phase { phase: RunPhase::Measure(part), .. } = event {
+            self.parts.borrow_mut().push(*part);
+        }
         let note = match event {
             Event::Phase { round, arm, phase } if !matches!(phase, RunPhase::Measure(_)) => {
                 format!("{round:?} {arm} {phase:?}")
@@ -107,7 +114,7 @@ impl Observer for Notes {
             Event::Round(round) => format!("round {round}"),
             _ => return,
         };
-        self.0.borrow_mut().push(note);
+        self.lines.borrow_mut().push(note);
     }
 }
 
@@ -122,6 +129,8 @@ struct Run<'r> {
     clients: usize,
     timeout: Duration,
     fewer_calls: BTreeMap<String, u64>,
+    load: f64,
+    pilot: BTreeMap<String, f64>,
 }
 
 impl Run<'_> {
@@ -134,7 +143,8 @@ impl Run<'_> {
         let servers = Servers::Shared { target: &target, load_threads: &target.inline() };
         let settings = RunSettings {
             timeout: self.timeout.as_secs_f64(),
-            load: LOAD,
+            load: LoadModel::Open { rate: self.load, arrivals: Arrivals::Poisson },
+            pilot: self.pilot.clone(),
             fewer_calls: self.fewer_calls.clone(),
             ..harness::settings(self.clients, 2)
         };
@@ -153,6 +163,8 @@ fn run<'r>(server: &'r Rc<Scripted>, notes: &'r Notes, clients: usize) -> Run<'r
         clients,
         timeout: Duration::from_secs(10),
         fewer_calls: BTreeMap::new(),
+        load: LOAD,
+        pilot: BTreeMap::new(),
     }
 }
 
@@ -160,8 +172,8 @@ fn refused(kind: FailureKind) -> Option<Failure> {
     Some(Failure { kind, message: "scripted".into(), labels: Vec::new() })
 }
 
-/// The common rate.
-const LOAD: LoadModel = LoadModel::Open { rate: 100.0, arrivals: Arrivals::Poisson };
+/// The middle load, in calls per second.
+const LOAD: f64 = 100.0;
 
 const WINDOW: RoundPlan = RoundPlan::saturation(100, 10);
 
@@ -169,7 +181,7 @@ const WINDOW: RoundPlan = RoundPlan::saturation(100, 10);
 async fn phases_come_in_order_and_databases_go() {
     let (server, notes) = (Scripted::sound(), Notes::default());
     run(&server, &notes, 1).round(WINDOW).await.unwrap();
-    let mut notes = notes.0.into_inner();
+    let mut notes = notes.lines.into_inner();
     // In every phase the order of the arms is drawn. Slice j of both comes before slice j+1 of any.
     notes.chunks_mut(2).for_each(<[String]>::sort_unstable);
     let of_both = |phase: &str| [format!("Some(0) one {phase}"), format!("Some(0) two {phase}")];
@@ -230,15 +242,15 @@ async fn clients_share_the_calls_and_those_in_flight_are_awaited() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_round_has_three_parts_with_calls_of_their_own() {
+async fn parts_have_calls_of_their_own_and_what_decides_comes_first() {
     let (server, notes) = (Scripted::sound(), Notes::default());
-    let plan = RoundPlan {
-        own: Some(OwnCalls { stretch: 200, measured: 12 }),
-        rate: Some(PartCalls { calls: 60, seconds: None }),
-        ..WINDOW
-    };
+    let curve = [24, 60, 96].map(|calls| Some(PartCalls { calls, seconds: None }));
+    let plan = RoundPlan { own: Some(OwnCalls { stretch: 200, measured: 12 }), curve, ..WINDOW };
     let made = run(&server, &notes, 4).with(async |experiment| experiment.round(0, plan).await.unwrap()).await;
     assert_eq!(made.parts.keys().copied().collect::<Vec<_>>(), Part::ALL);
+    let mut measured = notes.parts.take();
+    measured.dedup();
+    assert_eq!(measured, Part::ALL);
     for (place, own) in made.parts[&Part::Own].cells.iter().enumerate() {
         assert_eq!(own.operations.iter().map(|one| one.calls).collect::<Vec<_>>(), [12, 12]);
         // One client: no other call makes it wait.
@@ -246,10 +258,48 @@ async fn a_round_has_three_parts_with_calls_of_their_own() {
         assert!((read / (READ * (place as u32 + 1)).as_nanos() as f64 - 1.0).abs() < 0.001, "{read}");
         assert_eq!(own.slices.len(), 12, "a slice of each operation in each of six pieces");
     }
-    assert!(made.parts[&Part::Rate].cells.iter().all(|cell| cell.calls == 60 && cell.open.is_some()));
+    for (part, calls) in Part::CURVE.into_iter().zip([24, 60, 96]) {
+        assert!(made.parts[&part].cells.iter().all(|cell| cell.calls == calls && cell.open.is_some()), "{part}");
+    }
     assert!(made.parts[&Part::Saturation].cells.iter().all(|cell| cell.calls == 100 && cell.open.is_none()));
     let sizes = |part: Part| made.parts[&part].cells.iter().filter(|cell| !cell.after.is_empty()).count();
-    assert_eq!(Part::ALL.map(sizes), [0, 0, 2], "sizes and audits are in the last part");
+    assert_eq!(Part::ALL.map(sizes), [0, 2, 0, 0, 0], "sizes are those after equal calls");
+}
+
+#[tokio::test(start_paused = true)]
+async fn overloaded_arms_take_about_one_window() {
+    let (server, notes) = (Scripted::sound(), Notes::default());
+    let mut run = run(&server, &notes, 1);
+    // A client alone makes 364 and 235 calls per second.
+    (run.load, run.pilot) = (300.0, [("one".to_owned(), 364.0), ("two".to_owned(), 235.0)].into());
+    let window = |calls| Some(PartCalls { calls, seconds: Some(2.0) });
+    let plan = RoundPlan { saturation: None, curve: [240, 600, 960].map(window), ..WINDOW };
+    let made = run.with(async |experiment| experiment.round(0, plan).await.unwrap()).await;
+    for (part, offered, achieved) in [
+        (Part::Light, [240, 240], [1.0, 1.0]),
+        (Part::Rate, [600, 470], [1.0, 0.78]),
+        (Part::Heavy, [728, 480], [0.76, 0.49]),
+    ] {
+        for (cell, (offered, achieved)) in made.parts[&part].cells.iter().zip(offered.into_iter().zip(achieved)) {
+            let open = cell.open.as_ref().unwrap();
+            assert_eq!(open.offered, offered, "{part}");
+            assert!((achieved_share(open) - achieved).abs() < 0.06, "{part}: {} of {achieved}", achieved_share(open));
+            assert!((1.7..2.3).contains(&cell.seconds), "{part}: {} s", cell.seconds);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_arm_that_made_fewer_calls_gets_the_same_load_as_the_others() {
+    let (server, notes) = (Scripted::sound(), Notes::default());
+    let mut run = run(&server, &notes, 4);
+    run.fewer_calls = [("two".to_owned(), 16)].into();
+    let plan = WINDOW.at_rate(PartCalls { calls: 60, seconds: None });
+    let made = run.with(async |experiment| experiment.round(0, plan).await.unwrap()).await;
+    let [one, two] = made.parts[&Part::Rate].cells.as_slice() else { panic!("two cells") };
+    let calls =
+        |cell: &docshape::results::CellRecord| -> Vec<u64> { cell.operations.iter().map(|of| of.calls).collect() };
+    assert_eq!((one.calls, calls(one)), (60, calls(two)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -366,7 +416,7 @@ async fn an_operation_that_always_fails_ends_the_run() {
     let error = run(&server, &notes, 1).round(WINDOW).await.unwrap_err();
     let RunError::Fatal(FatalError::Scenario { strategy: arm, operation, message }) = &error else { panic!("{error}") };
     // The order of the warm-ups is drawn; the first one ends the round.
-    let warmed: Vec<String> = notes.0.into_inner().into_iter().filter(|note| note.ends_with("WarmUp")).collect();
+    let warmed: Vec<String> = notes.lines.into_inner().into_iter().filter(|note| note.ends_with("WarmUp")).collect();
     assert_eq!(warmed, [format!("Some(0) {arm} WarmUp")]);
     assert_eq!(operation, "add");
     assert!(message.ends_with(" calls failed: insertOne points: scripted; check its steps"), "{message}");

@@ -44,7 +44,8 @@ strategies:
 
 /// A round that measures own costs alone, of this many calls of each operation.
 const fn own(stretch: u64, measured: u64) -> RoundPlan {
-    RoundPlan { warmup: 0, own: Some(OwnCalls { stretch, measured }), rate: None, saturation: None }
+    let own = Some(OwnCalls { stretch, measured });
+    RoundPlan { own, saturation: None, ..RoundPlan::saturation(0, 0) }
 }
 
 /// A counter's growth per call of an operation.

@@ -315,7 +315,7 @@ impl DisturbedRun {
             let mut text = String::new();
             for line in lines.map_while(Result::ok) {
                 if line.contains(" round ") {
-                    flag.store(line.ends_with("common rate"), Ordering::Relaxed);
+                    flag.store(line.ends_with("open load"), Ordering::Relaxed);
                 }
                 text.push_str(&line);
                 text.push('\n');

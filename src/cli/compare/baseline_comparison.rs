@@ -53,7 +53,7 @@ impl BaselineComparison {
         self.saved.is_none() && self.save.is_none()
     }
 
-    /// Makes the run as long as the saved run, at its common rate, where the length and the rate are left open.
+    /// Makes the run as long as the saved run, at its load, where the length and the rate are left open.
     pub fn adopt(&self, mut settings: RunSettings) -> RunSettings {
         let Some(NamedRun { record, .. }) = &self.saved else { return settings };
         let old = like::settings(record, "like the run that it is compared with");
@@ -64,6 +64,8 @@ impl BaselineComparison {
         settings.shared_mongod = settings.shared_mongod.or(old.shared_mongod);
         if let LoadModel::Open { rate: 0.0, .. } = settings.load {
             (settings.load, settings.is_named_rate) = (old.load, old.is_named_rate);
+            settings.pilot.clone_from(&old.pilot);
+            settings.parts.retain(|part| !part.is_end_of_curve() || old.parts.contains(part));
         }
         if settings.duration.or(settings.planned_seconds).is_none() {
             let is_same_rate = settings.load == old.load;

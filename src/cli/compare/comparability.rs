@@ -119,11 +119,14 @@ fn settings(before: &RunRecord, after: &RunRecord) -> Vec<String> {
     found
 }
 
-/// Why two runs have no part in common: they left out different ones, or their common rates differ.
+/// Why two runs have no part in common: they left out different ones, or their rates differ.
 fn loads(before: &RunRecord, after: &RunRecord) -> Vec<String> {
     let [old, new] = [before, after].map(measured_parts);
     if !(old.contains(&Part::Rate) && new.contains(&Part::Rate)) {
-        let names = |parts: &[Part]| parts.iter().map(|part| part.name()).collect::<Vec<_>>().join(",");
+        let names = |parts: &[Part]| {
+            let named = parts.iter().filter(|part| !part.is_end_of_curve());
+            named.map(|part| part.name()).collect::<Vec<_>>().join(",")
+        };
         let (old, new) = (names(&old), names(&new));
         return vec![format!("they measured different parts, {old} and {new}: use the same --only, or none")];
     }

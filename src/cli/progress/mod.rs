@@ -18,6 +18,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::campaign::format_duration;
 use crate::engine::{Event, Observer, RoundPlan, RunPhase};
+use crate::record::Part;
 use crate::report::{count, counted};
 
 use super::output;
@@ -168,9 +169,12 @@ fn end_of_round(state: &State, elapsed: Duration) -> Vec<String> {
 fn planned(plan: &RoundPlan, rate: Option<f64>) -> String {
     let warm_up = format!("{} warm-up calls", count(plan.warmup));
     let own = plan.own.map(|own| format!("own costs in {} calls", count(own.stretch)));
-    let at_rate = plan.rate.zip(rate).map(|(part, rate)| format!("{} calls at {rate} calls/s", count(part.calls)));
     let saturation = plan.saturation.map(|part| format!("{} calls at saturation", count(part.calls)));
-    let parts: Vec<String> = [Some(warm_up), own, at_rate, saturation].into_iter().flatten().collect();
+    let open = Part::CURVE.into_iter().filter_map(|part| {
+        let (calls, rate) = (plan.of(part)?.calls, part.rate(rate?)?);
+        Some(format!("{} calls at {rate} calls/s", count(calls)))
+    });
+    let parts: Vec<String> = [Some(warm_up), own, saturation].into_iter().flatten().chain(open).collect();
     format!("per strategy and round: {}", parts.join(", "))
 }
 
@@ -186,8 +190,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::results::Part;
-
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);

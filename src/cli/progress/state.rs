@@ -99,8 +99,7 @@ impl State {
     /// The part whose calls per second are shown. Operations by themselves have no common number.
     pub(super) fn rated(&self) -> Option<Part> {
         let plan = self.plan.as_ref()?;
-        let at_rate = plan.rate.map(|_| Part::Rate);
-        plan.saturation.map(|_| Part::Saturation).or(at_rate)
+        [Part::Saturation, Part::Rate].into_iter().find(|part| plan.of(*part).is_some())
     }
 
     /// What is done now, and how far it is.
@@ -198,8 +197,8 @@ mod tests {
     fn calls_per_second_are_those_at_saturation_where_measured() {
         let mut state = piloted();
         assert_eq!(state.rated(), Some(Part::Saturation));
-        let rate = Some(PartCalls { calls: 10, seconds: None });
-        let plan = RoundPlan { rate, saturation: None, ..RoundPlan::saturation(400, 100) };
+        let plan = RoundPlan::saturation(400, 100).at_rate(PartCalls { calls: 10, seconds: None });
+        let plan = RoundPlan { saturation: None, ..plan };
         state.take(&Event::Planned { plan, rate: Some(1_430.0), saturation: &[0; 2], pilot: &[] }, SECOND);
         assert_eq!(state.rated(), Some(Part::Rate));
     }

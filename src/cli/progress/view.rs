@@ -142,8 +142,7 @@ mod tests {
         let mut state = State::default();
         let arms: Vec<String> = (0..strategies).map(|arm| format!("strategy_{arm}")).collect();
         state.take(&Event::Started { rounds: 8, arms: &arms }, Duration::ZERO);
-        let plan =
-            RoundPlan { rate: Some(PartCalls { calls: 10, seconds: None }), ..RoundPlan::saturation(2_400, 100) };
+        let plan = RoundPlan::saturation(2_400, 100).at_rate(PartCalls { calls: 10, seconds: None });
         let saturation = vec![2_400; strategies];
         let pilot = vec![1_000.0; strategies];
         let planned = Event::Planned { plan, rate: Some(1_430.0), saturation: &saturation, pilot: &pilot };

@@ -28,23 +28,25 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// From the plan of a round. `common` is the common rate in calls per second, if that part is measured; the others are of every
+    /// From the plan of a round. `middle` is the rate of [`Part::Rate`] in calls per second, if that is measured; the others are of every
     /// strategy: its rate in the pilot (nothing without one), its calls at saturation, and the seconds that loading took in the pilot.
-    pub(super) fn new(plan: &RoundPlan, common: Option<f64>, pilot: &[f64], saturation: &[u64], load: &[f64]) -> Work {
-        // Without a pilot, weights: the automatic common rate is half of the slowest strategy's.
-        let usual = common.map_or(1.0, |rate| rate * 2.0);
+    pub(super) fn new(plan: &RoundPlan, middle: Option<f64>, pilot: &[f64], saturation: &[u64], load: &[f64]) -> Work {
+        // Without a pilot, weights: a rate that nobody named is half of the best strategy's.
+        let usual = middle.map_or(1.0, |rate| rate * 2.0);
         let task = |arm: usize, saturation: u64| {
             let rate = pilot.get(arm).copied().filter(|rate| *rate > 0.0).unwrap_or(usual);
             let time = |calls: u64| calls as f64 / rate;
-            let at_rate = plan.rate.map(|part| part.seconds.unwrap_or_else(|| time(part.calls)));
+            let open = Part::CURVE.map(|part| {
+                let seconds = plan.of(part).map(|part| part.seconds.unwrap_or_else(|| time(part.calls)));
+                (RunPhase::Measure(part), seconds)
+            });
             let phases = [
                 (RunPhase::Load, load.get(arm).copied()),
                 (RunPhase::WarmUp, Some(time(plan.warmup))),
                 (RunPhase::Measure(Part::Own), plan.own.map(|own| time(own.stretch))),
-                (RunPhase::Measure(Part::Rate), at_rate),
                 (RunPhase::Measure(Part::Saturation), plan.saturation.map(|_| time(saturation))),
             ];
-            let planned = phases.into_iter().filter_map(|(phase, seconds)| Some((phase, seconds?)));
+            let planned = phases.into_iter().chain(open).filter_map(|(phase, seconds)| Some((phase, seconds?)));
             planned.map(move |(phase, seconds)| Task { arm, phase, seconds, done: 0.0 }).collect::<Vec<_>>()
         };
         let tasks = saturation.iter().enumerate().flat_map(|(arm, calls)| task(arm, *calls)).collect();
@@ -98,12 +100,8 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn plan() -> RoundPlan {
-        RoundPlan {
-            warmup: 100,
-            own: Some(OwnCalls { stretch: 200, measured: 50 }),
-            rate: Some(PartCalls { calls: 500, seconds: Some(10.0) }),
-            saturation: Some(PartCalls { calls: 400, seconds: Some(4.0) }),
-        }
+        let plan = RoundPlan::saturation(400, 100).at_rate(PartCalls { calls: 500, seconds: Some(10.0) });
+        RoundPlan { own: Some(OwnCalls { stretch: 200, measured: 50 }), ..plan }
     }
 
     /// Two strategies, of 100 and 200 calls per second: 19 and 16.5 s per round, and 1 s each to load.

@@ -1,6 +1,6 @@
 //! `docshape run --ab`: two servers in one session.
 //!
-//! Each server has a run of its own, and the runs take turns: round by round, with the same data, calls and common rate. So what
+//! Each server has a run of its own, and the runs take turns: round by round, with the same data, calls and rates. So what
 //! the machine does meanwhile meets both, and `compare` may judge their times as they are.
 
 use std::path::{Path, PathBuf};

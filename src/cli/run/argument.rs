@@ -105,7 +105,7 @@ pub struct MeasurementArguments {
     pub rounds: Option<u64>,
     /// Slices per strategy, round and part, 1 to 1000 [default: the preset's]
     ///
-    /// The calls at the common rate and those at saturation are divided into slices, fewer if there are few calls;
+    /// The calls of every load and those at saturation are divided into slices, fewer if there are few calls;
     /// strategies take turns, one slice at a time.
     #[arg(long, value_name = "N", value_parser = whole::<1, 1000>, allow_hyphen_values = true)]
     pub slices: Option<u64>,
@@ -120,6 +120,8 @@ pub struct MeasurementArguments {
     #[arg(long, conflicts_with = "uri")]
     pub shared_mongod: bool,
     /// Measure only these parts, separated by commas [default: all]
+    ///
+    /// `rate` is the whole curve of response times under load, or the load that --rate names.
     #[arg(long, value_enum, value_name = "PARTS", value_delimiter = ',')]
     pub only: Vec<Part>,
     /// Use the same data in all rounds [default: new data in every round]
@@ -129,25 +131,25 @@ pub struct MeasurementArguments {
     pub same_data: bool,
     /// Calls per strategy, round and part, 1 to 100000000 [default: from the preset's time]
     ///
-    /// N calls at the common rate, and N at saturation. Own costs take as many calls of the mix as its rarest operation
+    /// N calls at saturation, and N at half load or at --rate; at lighter and heavier load, those that fall due in the same time. Own costs take as many calls of the mix as its rarest operation
     /// requires, but no more than N.
     #[arg(long, value_name = "N", value_parser = whole::<1, 100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
     /// Time per strategy, round and part, such as 3s or 2m [default: the preset's]
     ///
-    /// Applies to the common rate, which may take twice as long to have enough calls for a 99th percentile, and to
+    /// Applies to open load, all three loads together, which may take twice as long to have enough calls for a 99th percentile, and to
     /// saturation, where all strategies make as many calls as the slowest one makes in this time, at least 8 per client;
     /// strategies that are more than five times faster make more.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
-    /// Common rate in calls per second, or `auto` [default: auto]
+    /// Load in calls per second at which response times decide, or `auto` [default: auto]
     ///
-    /// R is from 0.001 to 1000000. `auto` is half of the slowest strategy's throughput in a pilot before the first round.
-    /// Each call starts when it is due, without waiting for earlier calls; once 64 calls are in flight (or --clients, if
+    /// R is from 0.001 to 1000000. `auto` measures a curve, at 0.2, 0.5 and 0.8 of the best strategy's throughput in a pilot
+    /// before the first round; a strategy that cannot keep up with a load makes fewer of its calls. Each call starts when it is due, without waiting for earlier calls; once 64 calls are in flight (or --clients, if
     /// more), due calls queue.
     #[arg(long, value_name = "R", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
-    /// Distribution of the intended start times at the common rate [default: poisson]
+    /// Distribution of the intended start times with open load [default: poisson]
     #[arg(long, value_enum, value_name = "NAME")]
     pub arrivals: Option<Arrivals>,
     /// Clients at saturation, 1 to 10000 [default: 8]
@@ -233,30 +235,38 @@ impl MeasurementArguments {
     /// Rejects options of a part that is not measured.
     ///
     /// # Errors
-    /// When the common rate is set and left out.
+    /// When the rate is set and left out.
     pub fn check_parts(&self) -> Result<(), CliError> {
         let given = self.rate.map(|_| "rate").or(self.arrivals.map(|_| "arrivals"));
         given.filter(|_| !self.parts().contains(&Part::Rate)).map_or(Ok(()), |name| {
-            Err(CliError::usage(format!("--{name} needs the common rate: add `rate` to --only, or omit --{name}")))
+            Err(CliError::usage(format!("--{name} needs open load: add `rate` to --only, or omit --{name}")))
         })
     }
 
     /// Returns the parts to measure, in their order.
     fn parts(&self) -> Vec<Part> {
-        Part::ALL.into_iter().filter(|part| self.only.is_empty() || self.only.contains(part)).collect()
+        let is_named = self.rate.is_some_and(|rate| rate.per_second() > 0.0);
+        let is_measured = |part: &Part| match part {
+            Part::Light | Part::Heavy => !is_named && self.only.contains(&Part::Rate),
+            part => self.only.contains(part),
+        };
+        let is_any = |part: &Part| self.only.is_empty() && !(is_named && part.is_end_of_curve());
+        Part::ALL.into_iter().filter(|part| is_any(part) || is_measured(part)).collect()
     }
 }
 
 impl ValueEnum for Part {
     fn value_variants<'a>() -> &'a [Self] {
-        &Part::ALL
+        &[Part::Own, Part::Saturation, Part::Rate]
     }
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         let help = match self {
             Part::Own => "own cost: each operation by itself, one client",
-            Part::Rate => "common rate: the mix at the same calls per second for all strategies",
             Part::Saturation => "saturation: the mix as fast as --clients clients can send it",
+            Part::Light | Part::Rate | Part::Heavy => {
+                "response under load: the mix at the same calls per second for all strategies"
+            }
         };
         Some(clap::builder::PossibleValue::new(self.name()).help(help))
     }

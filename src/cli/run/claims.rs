@@ -61,7 +61,7 @@ pub fn run(arguments: &RunArguments, ids: &[String]) -> Result<Exit, CliError> {
         output::line(&group.describe());
         let chosen = run.study.subject.choice(arguments.measurement.seed, true);
         let ready = prepare(study.scenario(), &chosen)?;
-        let point = PointSetup::new(ready, chosen, run.settings(), folder.join(&group.record.folder));
+        let point = PointSetup::new(ready, chosen, run.settings().without_curve(), folder.join(&group.record.folder));
         points.push(PointSetup { claims: Some(group.ids()), ..point });
         record.runs.push(group.record.clone());
     }

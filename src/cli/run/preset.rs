@@ -21,7 +21,7 @@ impl ValueEnum for Preset {
         let length = self.length();
         let (rounds, own, seconds) = (counted(length.rounds, "round"), length.own_calls, length.seconds);
         let help = format!(
-            "{purpose}; {rounds}; per strategy at least {own} calls of each operation by itself, {seconds} s at the common rate, \
+            "{purpose}; {rounds}; per strategy at least {own} calls of each operation by itself, {seconds} s with open load, \
              {seconds} s at saturation"
         );
         Some(PossibleValue::new(self.name()).help(help))
@@ -38,7 +38,7 @@ mod tests {
             assert_eq!(Preset::from_str(preset.name(), false), Ok(preset));
         }
         let smoke = Preset::Smoke.to_possible_value().unwrap();
-        let help = "a check that it runs; 1 round; per strategy at least 6 calls of each operation by itself, 0.2 s at the common rate, \
+        let help = "a check that it runs; 1 round; per strategy at least 6 calls of each operation by itself, 0.2 s with open load, \
                     0.2 s at saturation";
         assert_eq!(smoke.get_help().unwrap().to_string(), help);
     }

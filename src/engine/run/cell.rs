@@ -25,7 +25,7 @@ pub(super) struct ArmRound {
     /// The round; `None` before the first.
     pub(super) round: Option<u64>,
     pub(super) database: Arc<str>,
-    /// What was recorded before the first part: of the loading, the sizes after it, and the warm-up.
+    /// What belongs to all parts: of the loading, the sizes after it and after the parts that decide, and the warm-up.
     pub(super) prepared: CellRecord,
     /// The index of the next call.
     pub(super) next: Arc<AtomicU64>,

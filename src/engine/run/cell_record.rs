@@ -41,7 +41,7 @@ impl ArmRound {
         let cost = |operation| self.cost(operation);
         let (counters, own_counters) = match part {
             Part::Own => (BTreeMap::new(), (0..operations.len()).map(Some).map(cost).collect()),
-            Part::Rate | Part::Saturation => (cost(None), Vec::new()),
+            Part::Saturation | Part::Light | Part::Rate | Part::Heavy => (cost(None), Vec::new()),
         };
         let record = std::mem::take(&mut self.record);
         CellRecord { operations, open, check_out, counters, own_counters, machine, ..record }

@@ -37,7 +37,7 @@ pub enum Event<'e> {
     Planned {
         /// What every round measures.
         plan: RoundPlan,
-        /// Calls per second of the common rate; `None` when that part is not measured.
+        /// Calls per second of [`Part::Rate`]; `None` when that part is not measured.
         rate: Option<f64>,
         /// Calls of every arm at saturation; those that are much slower make fewer.
         saturation: &'e [u64],

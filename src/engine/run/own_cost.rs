@@ -105,7 +105,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             arm: cell.arm,
             round: cell.round,
             database: Arc::clone(&cell.database),
-            recorders: self.recorders(cell.arm, self.load_of(Part::Own)),
+            recorders: self.recorders(cell.arm, self.settings.load_of(Part::Own)),
             earlier: std::mem::take(&mut cell.earlier),
             ..ArmRound::default()
         };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::engine::load::slice::{FatalError, SliceEnd};
 use crate::generate::{Label, Seed};
@@ -32,7 +33,13 @@ const BLOCK_SECONDS: f64 = 1.5;
 const PHASES: Label = Label::new("order of phases");
 
 /// Labels the order of the arms in the slices of each part.
-const SLICES: [Label; 3] = [Label::new("order, own"), Label::new("order, rate"), Label::new("order, saturation")];
+const SLICES: [Label; Part::ALL.len()] = [
+    Label::new("order, own"),
+    Label::new("order, saturation"),
+    Label::new("order, light"),
+    Label::new("order, rate"),
+    Label::new("order, heavy"),
+];
 
 /// A round while it runs.
 pub(super) struct Round {
@@ -108,23 +115,31 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             self.stop.check()?;
         }
         self.attach_meters(&mut cells).await?;
+        // What the warm-up left to write is not a cost of the first part. After each part everything is flushed.
+        self.flush(arms).await?;
+        let inspected = Part::inspected(round.plan.parts());
         for part in round.plan.parts() {
             self.run_part(part, round, &mut cells).await?;
+            if Some(part) == inspected {
+                for place in shuffled(arms.len(), round.seed, PHASES, 3) {
+                    self.inspect(&mut cells[place]).await?;
+                }
+            }
         }
-        let last = round.plan.parts().last();
-        for place in shuffled(arms.len(), round.seed, PHASES, 3) {
-            self.inspect(&mut cells[place], last, round).await?;
+        let has_more = round.plan.parts().last() != inspected;
+        for place in shuffled(arms.len(), round.seed, PHASES, 5) {
+            if has_more {
+                self.phase(Some(round.index), cells[place].arm, RunPhase::Inspect);
+            }
+            self.audit(&mut cells[place], inspected, round).await?;
         }
         Ok(cells)
     }
 
     /// Measures one part.
     async fn run_part(&self, part: Part, round: &mut Round, cells: &mut [ArmRound]) -> Result<()> {
-        let arms: Vec<usize> = cells.iter().map(|cell| cell.arm).collect();
-        // What earlier calls left to write is not a cost of this part.
-        self.flush(&arms).await?;
         for cell in &mut *cells {
-            cell.begin(self.recorders(cell.arm, self.load_of(part)));
+            cell.begin(self.recorders(cell.arm, self.settings.load_of(part)));
             cell.meter.borrow_mut().invalidate();
         }
         let order = match round.plan.window(part) {
@@ -142,13 +157,19 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         Ok(())
     }
 
-    /// Reads what an arm's calls have left, into the record of the last part.
-    async fn inspect(&self, cell: &mut ArmRound, last: Option<Part>, round: &mut Round) -> Result<()> {
-        let arm = cell.arm;
-        self.phase(Some(round.index), arm, RunPhase::Inspect);
-        let checkpointed = self.flush(&[arm]).await?;
-        let after = self.sizes(cell, checkpointed).await?;
+    /// Reads the sizes of what an arm's calls have left.
+    async fn inspect(&self, cell: &mut ArmRound) -> Result<()> {
+        self.phase(cell.round, cell.arm, RunPhase::Inspect);
+        let checkpointed = self.flush(&[cell.arm]).await?;
+        cell.prepared.after = self.sizes(cell, checkpointed).await?;
         self.note_changes(cell, None);
+        Ok(())
+    }
+
+    /// Runs the audits of an arm, and moves what belongs to all parts into the record of one.
+    async fn audit(&self, cell: &mut ArmRound, inspected: Option<Part>, round: &mut Round) -> Result<()> {
+        let arm = cell.arm;
+        self.turn(arm).await?;
         let db = Db { target: &SteadyTarget(self.target(arm)), name: &cell.database };
         let audits = match audits(&db, &self.plan, arm, &cell.earlier).await {
             // The audits of an unsafe strategy may meet data that it has corrupted.
@@ -158,8 +179,8 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             }
             audits => audits?,
         };
-        let CellRecord { loaded, load_seconds, warm_up, before, .. } = std::mem::take(&mut cell.prepared);
-        if let Some(record) = last.and_then(|part| cell.parts.get_mut(&part)) {
+        let CellRecord { loaded, load_seconds, warm_up, before, after, .. } = std::mem::take(&mut cell.prepared);
+        if let Some(record) = inspected.and_then(|part| cell.parts.get_mut(&part)) {
             let measured = std::mem::take(record);
             *record = CellRecord { loaded, load_seconds, warm_up, before, after, audits, ..measured };
         }
@@ -191,10 +212,13 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         round: &mut Round,
         cells: &mut [ArmRound],
     ) -> Result<Vec<Vec<usize>>> {
-        let load = self.load_of(part);
+        let load = self.settings.load_of(part);
+        // An arm that made fewer calls before makes the same ones as the others here.
+        cells.iter().for_each(|cell| cell.next.store(window.first, Ordering::Relaxed));
+        let clients = self.settings.clients_of(part);
         let blocks = self.blocks(window);
         let most = blocks.unwrap_or(u64::MAX).min(self.settings.slices);
-        let slices = |arm| self.window_of(arm, part, window).slices(most, self.clients_of(part), load);
+        let slices = |arm| self.window_of(arm, part, window).slices(most, clients, load);
         let slices = cells.iter().map(|cell| slices(cell.arm)).min().unwrap_or(1);
         let mut orders = Vec::new();
         for slice in 0..slices {
@@ -209,7 +233,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 let open = self.open_load(cell, load, ARRIVALS, window.first + window.calls);
                 self.phase(cell.round, cell.arm, RunPhase::Measure(part));
                 let unlogged = self.unlogged(window.end(slice, slices));
-                let spec = SliceSpec { clients: self.clients_of(part), open, logged: Some(part), ..unlogged };
+                let spec = SliceSpec { clients, open, logged: Some(part), ..unlogged };
                 self.measure_slice(cell, spec).await?;
                 let share = cell.record.calls as f64 / window.calls.max(1) as f64;
                 self.report_slice(cell, part, window.calls, share);
@@ -231,10 +255,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         Ok(orders)
     }
 
-    /// The window of an arm: one that is much slower than the others makes fewer calls at saturation, the first of the same.
+    /// The window of an arm: one that is too slow makes fewer calls, the first of the same.
     fn window_of(&self, arm: usize, part: Part, window: Window) -> Window {
-        let fewer = self.settings.fewer_calls.get(&self.plan.arms[arm].name).filter(|_| part == Part::Saturation);
-        Window { calls: fewer.copied().unwrap_or(window.calls), ..window }
+        Window { calls: self.settings.fewer(part, &self.plan.arms[arm].name, window.calls), ..window }
     }
 
     /// The blocks of a window on a shared server, with a flush after each, so that what an arm leaves to write is done in its

@@ -1,4 +1,4 @@
-//! What a round measures: the same for every arm.
+//! What a round measures: the same for every arm, except that slow ones make fewer of the same calls.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ pub struct RoundPlan {
     pub warmup: u64,
     /// Own costs.
     pub own: Option<OwnCalls>,
-    /// Calls at the common rate.
-    pub rate: Option<PartCalls>,
     /// Calls at saturation.
     pub saturation: Option<PartCalls>,
+    /// Calls with open load, from the lightest one on.
+    pub curve: [Option<PartCalls>; Part::CURVE.len()],
 }
 
 /// Calls that measure own costs: a stretch of the mix, regrouped by operation.
@@ -29,8 +29,7 @@ pub struct OwnCalls {
     pub measured: u64,
 }
 
-/// Calls of a part; at saturation, strategies that are much slower make fewer, as the settings
-/// say.
+/// Calls of a part; strategies that are much slower, or overloaded, make fewer, as the settings say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PartCalls {
     /// Measured calls.
@@ -53,28 +52,43 @@ pub struct MeasuredRound {
 impl RoundPlan {
     /// A round of closed load alone.
     pub const fn saturation(calls: u64, warmup: u64) -> RoundPlan {
-        RoundPlan { warmup, own: None, rate: None, saturation: Some(PartCalls { calls, seconds: None }) }
+        let saturation = Some(PartCalls { calls, seconds: None });
+        RoundPlan { warmup, own: None, saturation, curve: [None; Part::CURVE.len()] }
     }
 
-    /// The calls of an arm in a round before saturation, with those that are not measured.
-    pub fn calls_before_saturation(&self) -> u64 {
-        self.warmup + self.own.map_or(0, |own| own.stretch) + self.rate.map_or(0, |rate| rate.calls)
+    /// The same with open load of [`Part::Rate`].
+    pub const fn at_rate(mut self, rate: PartCalls) -> RoundPlan {
+        self.curve = [None, Some(rate), None];
+        self
+    }
+
+    /// The window of a part with the whole mix; `None` for own costs, and for a part that is not measured.
+    pub fn of(&self, part: Part) -> Option<PartCalls> {
+        match part {
+            Part::Own => None,
+            Part::Saturation => self.saturation,
+            Part::Light | Part::Rate | Part::Heavy => {
+                self.curve.into_iter().zip(Part::CURVE).find_map(|(calls, of)| calls.filter(|_| of == part))
+            }
+        }
+    }
+
+    /// The calls of a part that an arm makes that is not too slow; `None` when it is not measured.
+    pub fn calls(&self, part: Part) -> Option<u64> {
+        if part == Part::Own { self.own.map(|own| own.stretch) } else { self.of(part).map(|part| part.calls) }
     }
 
     /// The parts in their order.
-    pub(super) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
-        let is_measured = [self.own.is_some(), self.rate.is_some(), self.saturation.is_some()];
-        Part::ALL.into_iter().zip(is_measured).filter(|(_, is_measured)| *is_measured).map(|(part, _)| part)
+    pub fn parts(&self) -> impl Iterator<Item = Part> + use<> {
+        let plan = *self;
+        Part::ALL.into_iter().filter(move |part| plan.calls(*part).is_some())
     }
 
     /// The window of a part with slices of the whole mix; `None` for own costs, and for a part that is not measured.
     pub(super) fn window(&self, part: Part) -> Option<Window> {
-        let (before, part) = match part {
-            Part::Own => return None,
-            Part::Rate => (RoundPlan { rate: None, ..*self }, self.rate?),
-            Part::Saturation => (*self, self.saturation?),
-        };
-        Some(Window { first: before.calls_before_saturation(), calls: part.calls, seconds: part.seconds })
+        let PartCalls { calls, seconds } = self.of(part)?;
+        let before = self.parts().filter(|before| *before < part).filter_map(|before| self.calls(before));
+        Some(Window { first: self.warmup + before.sum::<u64>(), calls, seconds })
     }
 }
 

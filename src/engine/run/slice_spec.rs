@@ -58,23 +58,6 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
         self.plan.round_seed(cell.round.unwrap_or(0))
     }
 
-    /// The load of a part.
-    pub(super) fn load_of(&self, part: Part) -> LoadModel {
-        match part {
-            Part::Rate => self.settings.load,
-            Part::Own | Part::Saturation => LoadModel::Closed,
-        }
-    }
-
-    /// The most calls in flight in a part.
-    pub(super) fn clients_of(&self, part: Part) -> usize {
-        match part {
-            Part::Own => 1,
-            Part::Rate => self.settings.clients_at_rate,
-            Part::Saturation => self.settings.clients,
-        }
-    }
-
     /// The calls of a window of open load, up to its end, as far as they are not yet released; `None` with closed load.
     pub(super) fn open_load(&self, cell: &mut ArmRound, load: LoadModel, label: Label, end: u64) -> Option<Pacing> {
         let LoadModel::Open { rate, arrivals } = load else { return None };

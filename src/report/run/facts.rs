@@ -39,9 +39,9 @@ pub struct RunFacts {
     pub warm_up_calls: Option<u64>,
     /// Seconds per window, for windows of equal time.
     pub duration_s: Option<f64>,
-    /// The common rate in calls per second; `null` where it was not measured.
+    /// The calls per second of the middle open load, or of the one that was named; `null` where it was not measured.
     pub rate: Option<f64>,
-    /// How the intended starts at the common rate were drawn; `null` where it was not measured.
+    /// How the intended starts with open load were drawn; `null` where it was not measured.
     pub arrivals: Option<&'static str>,
     /// Concurrent clients; with open load the most calls in flight.
     pub clients: u64,

@@ -10,6 +10,7 @@ pub(crate) mod facts;
 pub(crate) mod histogram;
 pub(crate) mod parts;
 pub(crate) mod sections;
+pub(crate) mod under_load;
 pub(crate) mod validity;
 pub(crate) mod verdict_text;
 

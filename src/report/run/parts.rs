@@ -45,9 +45,9 @@ impl PartEvaluations {
         &self.records
     }
 
-    /// The parts and their evaluations in their order.
+    /// The parts that are shown in detail, and their evaluations, in their order: without the ends of the curve of response times.
     pub fn iter(&self) -> impl Iterator<Item = (Part, &Arc<Evaluation>)> + Clone {
-        self.evaluations.iter().map(|(part, run)| (*part, run))
+        self.evaluations.iter().map(|(part, run)| (*part, run)).filter(|(part, _)| !part.is_end_of_curve())
     }
 
     /// The comparison of the strategies by a number of the mix, where it is tested.
@@ -55,7 +55,7 @@ impl PartEvaluations {
         self.get(part)?.comparisons().find(|one| one.operation.is_none() && one.metric == metric)
     }
 
-    /// The part in which the whole mix runs under the load of users, as far as it was measured: the common rate, else
+    /// The part in which the whole mix runs under the load of users, as far as it was measured: open load, else
     /// saturation, else own costs.
     pub fn main(&self) -> &Arc<Evaluation> {
         [Part::Rate, Part::Saturation, Part::Own].iter().find_map(|part| self.get(*part)).unwrap_or(&self.empty)
@@ -66,9 +66,9 @@ impl PartEvaluations {
         [Part::Rate, Part::Saturation, Part::Own].iter().find_map(|part| self.record(*part))
     }
 
-    /// The part that was measured last, whose cells have the sizes and audits.
+    /// The part whose cells have the sizes and audits.
     pub fn last(&self) -> &Arc<Evaluation> {
-        self.evaluations.values().next_back().unwrap_or(&self.empty)
+        Part::inspected(self.evaluations.keys().copied()).and_then(|part| self.get(part)).unwrap_or(&self.empty)
     }
 
     /// A counter per call of the mix, from the part with the most calls.
@@ -89,6 +89,7 @@ impl PartEvaluations {
 
     /// What holds of several parts, without repetitions.
     pub(crate) fn distinct(&self, of: impl Fn(&RunRecord) -> Vec<String>) -> Vec<String> {
-        distinct(self.records.values().flat_map(of))
+        let detailed = self.records.iter().filter(|(part, _)| !part.is_end_of_curve());
+        distinct(detailed.flat_map(|(_, record)| of(record)))
     }
 }

@@ -6,7 +6,7 @@ use crate::record::{Metric, OutcomeKind, Part};
 use crate::results::{ClaimName, ClaimRecord, Reason, Relation, RunRecord, Than};
 use crate::stats::shared_cache::SharedCache;
 use crate::stats::view::operations;
-use crate::stats::{Distribution, InvalidReason, RoundSeries, SeriesKey, inconsistency, invalid_reasons};
+use crate::stats::{Distribution, InvalidReason, RoundSeries, SeriesKey, inconsistency, inspected, invalid_reasons};
 
 use super::Decision;
 use super::count::{self, counted};
@@ -133,9 +133,9 @@ impl<'r> MeasuredRun<'r> {
         parts.iter().find_map(|part| self.parts.get(part)).ok_or(Reason::NotReported)
     }
 
-    /// The part that was measured last, whose cells have the sizes and audits.
+    /// The part whose cells have the sizes and audits.
     fn last(self) -> Result<&'r RunRecord, Reason> {
-        self.parts.values().next_back().ok_or(Reason::NotReported)
+        inspected(self.parts).ok_or(Reason::NotReported)
     }
 
     /// The strategies and operations of a claim, which all must be part of the run.

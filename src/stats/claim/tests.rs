@@ -233,7 +233,7 @@ fn another_mix_or_number_of_clients_or_parameter_measures_nothing() {
 #[test]
 fn audits_count_anomalies_even_where_these_make_the_run_invalid() {
     let mut run = sample::whole(&sample::run(2));
-    let last = run.parts.values_mut().next_back().unwrap();
+    let last = run.parts.get_mut(&Part::Saturation).unwrap();
     for (round, found) in last.iter_mut().zip([3, 0]) {
         for (cell, found) in round.cells.iter_mut().zip([found, 0]) {
             cell.audits = vec![AuditRecord { audit: "lost".into(), found, expected: [0, 0], example: None }];

@@ -15,7 +15,7 @@ use super::estimate::ConfidenceInterval;
 use super::latency::arithmetic_mean;
 use super::shared_cache::SharedCache;
 use super::view::Role;
-use super::{CollectionGrowth, collection_growth, distinct, operations, outcome_totals, role, value};
+use super::{CollectionGrowth, collection_growth, distinct, inspected, operations, outcome_totals, role, value};
 use numbers::{Asked, Judging, Numbers};
 
 /// The fewest means that can show a shared shift.
@@ -70,7 +70,7 @@ impl RunSides<'_> {
 /// The parts of the runs whose times are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ComparedParts {
-    /// That of the mix: the common rate if all runs had the same, else saturation, else own costs.
+    /// That of the mix: open load if all runs had the same rate, else saturation, else own costs.
     pub mix: Part,
     /// That of the operations: own costs if all runs measured them, else that of the mix.
     pub operations: Part,
@@ -212,7 +212,7 @@ pub fn compare_runs(runs: RunSides) -> Option<RunComparison> {
             [&before, &after].map(|side| side.iter().map(|parts| parts.get(part)).collect::<Option<Vec<&RunRecord>>>());
         Some(Sides { before: before?, after: after? })
     };
-    let last = |parts: &[BTreeMap<Part, RunRecord>]| parts.last().and_then(|parts| parts.values().next_back().cloned());
+    let last = |parts: &[BTreeMap<Part, RunRecord>]| parts.last().and_then(|parts| inspected(parts).cloned());
     let comparer = Comparer {
         runs,
         withheld: withheld(runs, before.iter().chain(&after)),

@@ -139,8 +139,11 @@ fn with_sessions(
 /// Why a run is no result to publish.
 fn refusal(record: &RunRecord) -> Option<String> {
     let rounds = record.complete_rounds();
-    let missing: Vec<&str> =
-        Part::ALL.iter().filter(|part| !record.parts.contains_key(part)).map(|part| part.name()).collect();
+    let missing: Vec<&str> = Part::ALL
+        .iter()
+        .filter(|part| !part.is_end_of_curve() && !record.parts.contains_key(part))
+        .map(|part| part.name())
+        .collect();
     let settings = &record.settings;
     let is_changed = !settings.set.is_empty() || !settings.shares.is_empty() || settings.rtt > 0.0;
     match &record.status {

@@ -16,7 +16,7 @@ const MEASURED: [&str; 13] = [
     "rounds",
     "measured",
     "parts",
-    "common rate",
+    "open load",
     "clients",
     "load threads",
     "verification",

@@ -61,7 +61,7 @@ impl RatioChart {
         let words = |name: &str, x: f64, ratio: f64| format!("{name}: {} times at {}", three(ratio), self.label(x));
         let baseline = series.get(self.baseline);
         let one = self.values.iter().map(|(x, _)| (*x, 1.0, None)).collect();
-        let baseline_line = baseline.map(|series| Line { series, points: one, marks: Vec::new() });
+        let baseline_line = baseline.map(|series| Line { series, points: one, marks: Vec::new(), above: Vec::new() });
         let lines = self.lines.iter().filter_map(|line| line.with_look(series, words).map(clipped));
         let lines = Lines {
             id: format!("sweep-{place}"),

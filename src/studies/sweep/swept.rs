@@ -8,7 +8,8 @@ use crate::stats::estimate::log_ratios;
 use crate::stats::flip::equal_at;
 use crate::stats::series::{RoundSeries, SeriesKey};
 use crate::stats::{
-    CollectionGrowth, Limits, OwnCost, cells, collection_growth, geometric_mean, judged, outcome_totals, own_cost,
+    CollectionGrowth, Limits, OwnCost, cells, collection_growth, geometric_mean, inspected, judged, outcome_totals,
+    own_cost,
 };
 
 use super::crossover::{Curve, CurveSample};
@@ -164,9 +165,9 @@ impl SweptRun {
         own_cost(self.parts.get(&Part::Own)?, strategy, quantity.operation?)
     }
 
-    /// The collections of a strategy, as the last part left them.
+    /// The collections of a strategy after its calls.
     pub fn collections(&self, strategy: usize) -> Vec<CollectionGrowth> {
-        self.parts.values().next_back().map_or_else(Vec::new, |part| collection_growth(part, strategy))
+        inspected(&self.parts).map_or_else(Vec::new, |part| collection_growth(part, strategy))
     }
 
     /// The round trips per call of a strategy.

@@ -45,7 +45,7 @@ fn help_has_exit_codes_and_defaults() {
         [("1 round", 6, "0.2"), ("8 rounds", 60, "1.5"), ("12 rounds", 200, "5"), ("20 rounds", 200, "5")]
     {
         let preset = format!(
-            "; {rounds}; per strategy at least {calls} calls of each operation by itself, {seconds} s at the common rate, {seconds} s \
+            "; {rounds}; per strategy at least {calls} calls of each operation by itself, {seconds} s with open load, {seconds} s \
              at saturation"
         );
         assert!(words.join(" ").contains(&preset), "{preset} is not in {help}");

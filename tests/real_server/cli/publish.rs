@@ -45,7 +45,7 @@ fn cell(part: Part, time: u64) -> CellRecord {
     };
     let empty = || TimesRecord::new(&LatencyHistogram::new(Duration::from_secs(10)));
     let mut operation = harness::record::operation(&times());
-    operation.outcomes[0].response = (part == Part::Rate).then(|| TimesRecord::new(&times()));
+    operation.outcomes[0].response = part.is_open().then(|| TimesRecord::new(&times()));
     let open = OpenRecord {
         offered: CALLS,
         seconds: 1.0,
@@ -59,7 +59,7 @@ fn cell(part: Part, time: u64) -> CellRecord {
         calls: CALLS,
         seconds: CALLS as f64 * time as f64 / 1e9,
         operations: vec![operation],
-        open: (part == Part::Rate).then_some(open),
+        open: part.is_open().then_some(open),
         ..CellRecord::default()
     }
 }

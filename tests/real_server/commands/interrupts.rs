@@ -98,7 +98,7 @@ fn an_interrupt_between_slices_keeps_complete_rounds() {
 #[test]
 fn an_interrupt_of_a_slice_keeps_complete_rounds() {
     interrupted_after(0, "round 1 of 9: own cost", Signal::SIGINT, &["--rounds", "9"]);
-    interrupted_after(0, "round 1 of 9: common rate", Signal::SIGTERM, &["--rounds", "9"]);
+    interrupted_after(0, "round 1 of 9: open load", Signal::SIGTERM, &["--rounds", "9"]);
     interrupted_after(1, "round 2 of 9: saturation", Signal::SIGINT, &["--rounds", "9"]);
 }
 
@@ -125,12 +125,9 @@ fn a_second_interrupt_does_not_wait_for_the_server() {
 fn a_killed_run_leaves_complete_rounds_and_no_server() {
     let place = Place::new();
     // The first server is that of the verification; then each strategy has one, stopped or not.
-    for (words, servers) in [
-        ("checking that", 1),
-        ("round 1 of 9: load", 4),
-        ("round 1 of 9: inspect", 4),
-        ("round 2 of 9: common rate", 4),
-    ] {
+    for (words, servers) in
+        [("checking that", 1), ("round 1 of 9: load", 4), ("round 1 of 9: inspect", 4), ("round 2 of 9: open load", 4)]
+    {
         let _ = fs::remove_dir_all(place.run());
         let mut running = Running::start(place.small(&["--rounds", "9"]));
         running.wait_for(words);

@@ -38,7 +38,7 @@ fn a_killed_run_is_resumed_after_its_complete_rounds() {
     assert_eq!((place.record().complete_rounds(), place.record().status), (1, Status::Unfinished));
     assert!(databases() > 0, "nobody was there to drop them");
     let before = first_rounds(&place.run());
-    assert_eq!(before.len(), 3, "own cost, common rate and saturation");
+    assert_eq!(before.len(), 3, "own cost, saturation and open load");
     // A line that was cut off.
     let log = place.run().join("latency.hlog");
     let mut text = fs::read_to_string(&log).unwrap();

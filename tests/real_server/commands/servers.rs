@@ -128,7 +128,7 @@ fn a_dead_or_hanging_server_ends_the_run() {
         let killed = ["1 complete round is in", "ended by itself", "it was killed from outside"];
         let shared = &["--shared-mongod"];
         // Of several servers, most are suspended when they are killed.
-        scope.spawn(move || lose(&[], "round 2 of 9: common rate", Signal::SIGKILL, &killed, 1));
+        scope.spawn(move || lose(&[], "round 2 of 9: open load", Signal::SIGKILL, &killed, 1));
         scope.spawn(move || lose(&[], "round 1 of 9: load", Signal::SIGKILL, &["no round is complete", "killed"], 0));
         scope.spawn(move || lose(shared, "round 2 of 9: own cost", Signal::SIGKILL, &killed, 1));
         // A call or the driver's monitor notices first; either is named.

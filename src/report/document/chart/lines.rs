@@ -62,13 +62,31 @@ pub struct Line<'c> {
     pub points: Vec<LinePoint>,
     /// Points with a marker and a tooltip.
     pub marks: Vec<(f64, f64, String)>,
+    /// Points without a value, which are marked above all values.
+    pub above: Vec<OffScale>,
 }
+
+/// A point without a value.
+#[derive(Debug, Clone)]
+pub struct OffScale {
+    /// Where it is on the x axis.
+    pub x: f64,
+    /// Its place among those of other lines there, from the top.
+    pub slot: usize,
+    /// What is written beside it.
+    pub label: String,
+    /// The tooltip.
+    pub words: String,
+}
+
+/// The height of a slot for points without a value.
+const SLOT: f64 = 15.0;
 
 impl<'c> Line<'c> {
     /// A line whose points all have a marker with a tooltip.
     pub fn through(series: &'c Series, points: Vec<LinePoint>, words: impl Fn(f64, f64) -> String) -> Line<'c> {
         let marks = points.iter().map(|(x, value, _)| (*x, *value, words(*x, *value))).collect();
-        Line { series, points, marks }
+        Line { series, points, marks, above: Vec::new() }
     }
 }
 
@@ -97,7 +115,9 @@ impl Lines<'_> {
     /// Draws the chart with a y axis for these values.
     fn draw_with(&self, values: impl Iterator<Item = f64>) -> Chart {
         let mut svg = Svg::default();
-        let axis = if self.is_log { Scale::log(values, BOTTOM, TOP) } else { Scale::linear(values, BOTTOM, TOP, 5) };
+        let above = self.lines.iter().flat_map(|line| &line.above).map(|point| point.slot + 1).max().unwrap_or(0);
+        let top = TOP + SLOT * above as f64;
+        let axis = if self.is_log { Scale::log(values, BOTTOM, top) } else { Scale::linear(values, BOTTOM, top, 5) };
         svg.plane(&self.axis.name, self.axis.span, (LEFT, TOP), (RIGHT - LEFT, BOTTOM - TOP));
         self.frame(&mut svg, &axis);
         // The repeat is drawn first, so that it does not hide the baseline.
@@ -137,6 +157,16 @@ impl Line<'_> {
             let points: Vec<Point> = self.points.iter().map(|(x, value, _)| at(*x, *value)).collect();
             if points.len() > 1 {
                 svg.path("curve", &path(&points));
+            }
+            for OffScale { x, slot, label, words } in &self.above {
+                let (x, y) = (across.at(*x), TOP + SLOT * (*slot as f64 + 0.5));
+                svg.group("mark", words, |svg| {
+                    self.series.marker(svg, "hollow", (x, y), 3.4);
+                    svg.circle("hit", (x, y), 9.0);
+                });
+                // Beside the marker, on the side where there is room.
+                let (class, place) = if x > (LEFT + RIGHT) / 2.0 { ("tick e", x - 8.0) } else { ("tick", x + 8.0) };
+                svg.text(class, (place, y + 4.0), label);
             }
             for (x, value, words) in &self.marks {
                 svg.group("mark", words, |svg| {

@@ -3,6 +3,7 @@
 pub(crate) mod budget;
 pub(crate) mod cost;
 pub(crate) mod forest;
+pub(crate) mod loads;
 pub(crate) mod mix_times;
 pub(crate) mod percentiles;
 pub(crate) mod sizes;

@@ -53,5 +53,5 @@ fn line<'c>(run: &Evaluation, series: &'c Series, row: &OperationResults, cell: 
         let words = format!("{}, {}: {name} of the {} times is {}", series.name, row.name, run.times(), time(value));
         Some((place, value, words))
     });
-    Line { series, points: steps.filter_map(at).collect(), marks: named.collect() }
+    Line { series, points: steps.filter_map(at).collect(), marks: named.collect(), above: Vec::new() }
 }

@@ -203,7 +203,7 @@ fn published(criterion: Criterion) -> PublishedMetric {
     match criterion.part {
         Part::Saturation => PublishedMetric::CALLS_PER_SECOND,
         Part::Own => PublishedMetric::OWN_TIME,
-        Part::Rate => PublishedMetric::RESPONSE_MEAN,
+        Part::Light | Part::Rate | Part::Heavy => PublishedMetric::RESPONSE_MEAN,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::report::document::decision::Decision;
 use crate::results::RunRecord;
 
 use super::parts::PartEvaluations;
+use super::under_load::LoadCurve;
 pub(crate) use answer::Judged;
 
 /// The decision of a run. `others` are runs of other mixes.
@@ -24,6 +25,9 @@ pub(crate) fn decision(record: &RunRecord, parts: &PartEvaluations, others: &[Ru
     };
     if let Some(text) = &parts.main().no_verdict {
         return none(scale, text);
+    }
+    if let Some(text) = LoadCurve::new(parts).unreachable() {
+        return none(scale, &text);
     }
     let Some(judged) = Judged::of(parts) else {
         return none(scale, "No verdict about the mix: only own costs were measured.");

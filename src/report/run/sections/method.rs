@@ -2,12 +2,12 @@
 
 use std::fmt::Display;
 
-use crate::report::document::format::{bytes, count, counted, enumerated, listed, plain};
+use crate::report::document::format::{bytes, count, counted, enumerated, listed, plain, three};
 use crate::report::document::{Cell, Forms, Listing, Row, Section, Table, column};
 use crate::report::run::decision::phrase;
 use crate::report::run::{PartEvaluations, cost, validity};
 use crate::results::verification::Verification;
-use crate::results::{CellRecord, Part, PublishedMetric, RunRecord, ScenarioRecord, ServerSharing, Setting};
+use crate::results::{CellRecord, LoadModel, Part, PublishedMetric, RunRecord, ScenarioRecord, ServerSharing, Setting};
 use crate::stats;
 
 /// The settings and the command that measures the run again.
@@ -59,17 +59,23 @@ fn settings(record: &RunRecord) -> impl Iterator<Item = (String, String)> {
         record.parameters.iter().map(|(name, value)| format!("{name} = {}", bare(value))).collect();
     let slices = counted(slices(record), "slice");
     let is_measured = |part: Part| settings.parts.contains(&part);
-    let calls = |part: Part, calls: Option<u64>, what: &str| {
-        calls.filter(|_| is_measured(part)).map(|calls| format!("{}{what}", counted(calls, "call")))
+    let calls = |part: Part, what: &str| {
+        settings.calls_in(part).filter(|_| is_measured(part)).map(|calls| format!("{}{what}", counted(calls, "call")))
     };
     let fewer = settings.fewer_calls.iter().map(|(name, calls)| format!("{name}: {}", count(*calls)));
     let fewer = enumerated(fewer).map_or_else(String::new, |fewer| format!(" ({fewer})"));
-    let parts = [
-        calls(Part::Own, settings.own_calls, " regrouped by operation for own costs"),
-        calls(Part::Rate, settings.rate_calls, " at the common rate"),
-        calls(Part::Saturation, settings.calls, &format!(" at saturation{fewer}")),
+    let closed = [
+        calls(Part::Own, " regrouped by operation for own costs"),
+        calls(Part::Saturation, &format!(" at saturation{fewer}")),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let open = Part::CURVE.into_iter().filter_map(|part| match settings.load_of(part) {
+        LoadModel::Open { rate, .. } => calls(part, &format!(" at {rate} calls/s")),
+        LoadModel::Closed => None,
+    });
+    let parts: Vec<String> = closed.into_iter().flatten().chain(open).collect();
+    let is_repeat = |name: &str| record.strategies.iter().any(|one| one.is_repeat && one.name == name);
+    let pilot = settings.pilot.iter().filter(|(name, _)| !is_repeat(name));
+    let pilot: Vec<String> = pilot.map(|(name, rate)| format!("{name} {} calls/s", three(*rate))).collect();
     let window = match parts.as_slice() {
         [] => "unknown: the run ended before its pilot did".into(),
         parts => format!("{} per strategy and round, each in at most {slices}", listed(parts)),
@@ -86,6 +92,7 @@ fn settings(record: &RunRecord) -> impl Iterator<Item = (String, String)> {
         ("mix", Some(format!("{}: {}", record.mix.name, weights.join(", ")))),
         ("parameters", Some(parameters.join(", "))),
         ("rounds", Some(format!("{} of {}", record.complete_rounds(), settings.rounds))),
+        ("pilot", Some(pilot.join(", ")).filter(|pilot| !pilot.is_empty())),
         ("measured", Some(window)),
         ("warm-up", warm_up),
         ("verification", Some(verification(record))),

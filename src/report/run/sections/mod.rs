@@ -7,9 +7,9 @@ mod differences;
 pub(crate) mod events;
 pub(crate) mod heat_map;
 mod latency;
+mod load;
 pub(crate) mod method;
 mod mix;
-mod open_load;
 mod outcomes;
 pub(crate) mod sizes;
 mod strategies;
@@ -32,7 +32,7 @@ const WITHOUT_ROUNDS: [&str; 8] =
 pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]) -> Vec<Section> {
     let parts = &details.parts;
     let (main, last) = (parts.main(), parts.last());
-    let [own, rate, saturation] = Part::ALL.map(|part| parts.get(part));
+    let [own, rate, saturation] = [Part::Own, Part::Rate, Part::Saturation].map(|part| parts.get(part));
     let shapes = Section::new("shapes", "Shapes and commands").only(Forms::HTML);
     let shapes = Section { source: Some(record.scenario.text.clone()), ..shapes };
     let shapes = shapes.lead("The scenario defines the documents and commands of every strategy; `docshape show` prints them with sample values.");
@@ -48,7 +48,7 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
         measured_claims,
         claims_by_design,
         Some(latency::section(main)),
-        rate.and_then(|run| open_load::section(run)),
+        load::section(parts),
         saturation.and_then(mix::saturation),
         saturation.map(throughput::section),
         sizes::section(last),

@@ -41,8 +41,11 @@ pub(crate) fn headline(record: &RunRecord, parts: &Arc<PartEvaluations>, others:
 fn measured(parts: &PartEvaluations) -> String {
     let part = |(part, run): (Part, &Arc<Evaluation>)| match part {
         Part::Own => "own cost: each operation by itself, 1 client".to_owned(),
-        Part::Rate => format!("common rate: {}", run.load),
         Part::Saturation => format!("saturation: {}", run.load),
+        Part::Light | Part::Rate | Part::Heavy => {
+            let loads = Part::CURVE.into_iter().filter_map(|part| parts.get(part)).map(|run| run.load.clone());
+            format!("response under load: {}", listed(loads))
+        }
     };
     let texts = parts.iter().map(part).collect::<Vec<_>>().join("; ");
     if texts.is_empty() { "Nothing was measured".to_owned() } else { format!("Measured: {texts}") }

@@ -89,7 +89,7 @@ fn label(part: Part) -> String {
 
 /// The load of a part.
 fn load(part: Part) -> &'static str {
-    if part == Part::Rate { "at the common rate" } else { "at saturation" }
+    if part == Part::Rate { "with open load" } else { "at saturation" }
 }
 
 impl<'r> WhatIf<'r> {
@@ -225,7 +225,7 @@ impl<'r> WhatIf<'r> {
 impl EstimatedMix {
     /// A run's mix in the parts that have one.
     fn of(own: &RunRecord, run: &RunRecord) -> EstimatedMix {
-        let parts = run.all_parts().into_iter().filter(|(part, _)| *part != Part::Own);
+        let parts = run.all_parts().into_iter().filter(|(part, _)| *part != Part::Own && !part.is_end_of_curve());
         let measured = parts.map(|(part, record)| {
             let times = (0..own.strategies.len()).map(|strategy| mix_time(&record, strategy)).collect();
             MeasuredPart { part, times, record }
@@ -295,7 +295,8 @@ mod tests {
         };
         let expected: f64 =
             of(times, "linked").iter().zip(of(shares, "default")).map(|(time, share)| time * share).sum();
-        let row = estimates.rows.iter().find(|row| row.name.text == "linked").unwrap();
+        let is_meant = |row: &&Row| row.name.text == "linked" && row.group.text.contains("response");
+        let row = estimates.rows.iter().find(is_meant).unwrap();
         assert!((number(row, 2) / expected - 1.0).abs() < 1e-12);
         // The own times of the sample are those of its mix.
         assert!(number(row, 6).abs() < 0.1, "{row:?}");

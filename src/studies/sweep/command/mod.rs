@@ -72,7 +72,7 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
         )));
     }
     check_refined(arguments, vary)?;
-    let (values, settings) = (grid(vary), measurement.settings(&study));
+    let (values, settings) = (grid(vary), measurement.settings(&study).without_curve());
     let source = catalogue::open(study.scenario())?;
     // Points are a series, which shows noise by itself: the baseline has no repeat.
     let base = PointBase { source, choice: study.subject.choice(settings.seed, false), settings };

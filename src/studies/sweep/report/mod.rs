@@ -128,7 +128,7 @@ impl Swept<'_> {
                 run.and_then(|run| run.operations.get(operation)).map_or_else(String::new, |name| plain(name))
             }
             None if quantity.part == Part::Saturation => "mix at saturation".to_owned(),
-            None => format!("mix at the {}", quantity.part.label()),
+            None => format!("mix with {}", quantity.part.label()),
         };
         match quantity.metric() {
             Metric::MEAN | Metric::Throughput => name,

@@ -76,7 +76,8 @@ impl Swept<'_> {
             .side_by_side(Forms::READ);
         let is_measured = |part: Part| self.quantities.iter().any(|quantity| quantity.part == part);
         let own = "An operation has its own time: by itself, with one client. ";
-        let rate = "The common rate is half of what the slowest strategy can do at that point, unless --rate or a condition sets it. ";
+        let rate =
+            "Open load is half of what the best strategy can do at that point, unless --rate or a condition sets it. ";
         let notes = [(Part::Own, own), (Part::Rate, rate)].into_iter().filter(|(part, _)| is_measured(*part));
         let notes: String = notes.map(|(_, note)| note).collect();
         let note = format!("{notes}The fastest strategy is marked.");

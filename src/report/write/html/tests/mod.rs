@@ -68,7 +68,7 @@ fn sections_and_charts_are_there_once() {
         "mix",
         "ratios",
         "latency",
-        "open-load",
+        "load",
         "saturation",
         "throughput",
         "sizes",
