@@ -25,7 +25,7 @@ pub struct SessionRecord {
     pub preset: Preset,
     /// Complete rounds.
     pub rounds: u64,
-    /// The common rate in calls per second.
+    /// The calls per second at which response times were compared.
     pub rate: Option<f64>,
     /// Clients at saturation.
     pub clients: u64,

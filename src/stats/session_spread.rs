@@ -100,7 +100,7 @@ pub fn session_distance<'r>(one: &'r RunRecord, other: &'r RunRecord) -> Option<
 }
 
 /// Returns the number of one strategy divided by that of another in each session that has both, as ln ratios. Sessions at another
-/// common rate than the newest say nothing about its response times.
+/// rate than the newest say nothing about its response times.
 pub fn session_ratios(
     sessions: &[SessionRecord],
     metric: PublishedMetric,

@@ -56,7 +56,7 @@ pub fn published(record: &RunRecord, scenario: PublishedScenario, machine: &str)
     }
 }
 
-/// The common rate of a run.
+/// The calls per second at which response times of a run are compared.
 fn rate(record: &RunRecord) -> Option<f64> {
     match record.settings.load_at_rate() {
         LoadModel::Closed => None,
