@@ -99,10 +99,10 @@ render() {
 pages() {
     "$docshape" summary "$out" >"$out/README.md.new"
     mv "$out/README.md.new" "$out/README.md"
-    "$docshape" summary "$out" --rules >"$out/rules.md.new"
-    mv "$out/rules.md.new" "$out/rules.md"
     "$docshape" summary "$out" --sessions --format json >"$out/sessions.json.new"
     mv "$out/sessions.json.new" "$out/sessions.json"
+    "$docshape" summary "$out" --rules >"$out/rules.md.new"
+    mv "$out/rules.md.new" "$out/rules.md"
 }
 
 # A copy of the results with a page for each, and one over all.

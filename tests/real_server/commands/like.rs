@@ -7,7 +7,7 @@ use super::{Place, finish};
 #[test]
 fn another_session_measures_the_same() {
     let place = Place::new();
-    let small = ["--strategies", "embedded,linked", "--clients", "4", "--rounds", "6", "--noise", "3", "--no-verify"];
+    let small = ["--strategies", "embedded,linked", "--clients", "4", "--rounds", "2", "--noise", "3", "--no-verify"];
     finish(place.small(&small)).ok();
     let first = place.record();
     assert!(first.settings.own_calls.is_some() && first.settings.warmup_calls.is_some());
