@@ -39,6 +39,8 @@ pub(super) async fn plan_rounds<T: Target, G: Target + 'static>(
     let pilot_seconds = record.settings.preset.length().seconds.min(PILOT_SECONDS);
     let pilot = if is_planned { None } else { Some(experiment.pilot(pilot_seconds).await?) };
     let settings = &mut record.settings;
+    // Settings of an earlier run may have them in another order.
+    settings.parts.sort_unstable();
     let preset = settings.preset.length();
     let seconds = settings.duration.unwrap_or(preset.seconds);
     let arms = || experiment.plan.arms.iter().map(|arm| arm.name.as_str());
