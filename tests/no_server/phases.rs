@@ -283,8 +283,8 @@ async fn overloaded_arms_take_about_one_window() {
         for (cell, (offered, achieved)) in made.parts[&part].cells.iter().zip(offered.into_iter().zip(achieved)) {
             let open = cell.open.as_ref().unwrap();
             assert_eq!(open.offered, offered, "{part}");
-            assert!((achieved_share(open) - achieved).abs() < 0.06, "{part}: {} of {achieved}", achieved_share(open));
-            assert!((1.7..2.3).contains(&cell.seconds), "{part}: {} s", cell.seconds);
+            assert!((achieved_share(open) - achieved).abs() < 0.1, "{part}: {} of {achieved}", achieved_share(open));
+            assert!((1.5..2.5).contains(&cell.seconds), "{part}: {} s", cell.seconds);
         }
     }
 }
