@@ -166,9 +166,7 @@ impl<'r> Judged<'r> {
     fn undecided(&self, open: &[&CriterionResult]) -> String {
         let (compared, others): (Vec<&&CriterionResult>, Vec<_>) =
             open.iter().partition(|one| one.comparison.mde.is_some_and(f64::is_finite));
-        let names = |of: &[&&CriterionResult]| {
-            listed(&of.iter().map(|one| self.marked(one.comparison.against)).collect::<Vec<_>>())
-        };
+        let names = |of: &[&&CriterionResult]| listed(of.iter().map(|one| self.marked(one.comparison.against)));
         let least = least_effect(compared.iter().map(|one| &one.comparison));
         let missed = compared.iter().filter_map(|one| one.comparison.mde).fold(0.0, f64::max);
         let of_compared = (!compared.is_empty()).then(|| match least {
@@ -181,7 +179,7 @@ impl<'r> Judged<'r> {
                 )
             }
         });
-        let of_others = others.iter().map(|one| {
+        let of_others = others.into_iter().map(|one| {
             let why = phrase::undecided(one.comparison.verdict, &|place| self.parts.main().name(place));
             format!("not compared with {} ({why})", self.marked(one.comparison.against))
         });

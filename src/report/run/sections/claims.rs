@@ -124,7 +124,8 @@ impl<'r> ClaimView<'r> {
     /// Names the load with what was found, where a response time at it decides.
     fn at(self, rate: Option<f64>) -> ClaimView<'r> {
         let parts = self.claim.known_metric().filter(|_| self.claim.audit.is_none()).map(Metric::parts);
-        let rate = rate.filter(|_| self.is_measured() && parts.is_some_and(|parts| parts.first() == Some(&Part::Rate)));
+        let is_at_load = parts.is_some_and(|parts| parts.first() == Some(&Part::Rate));
+        let rate = rate.filter(|_| is_at_load && self.result.verdict.reason().is_none());
         let load = rate.map_or_else(String::new, |rate| format!(", at {} calls/s", three(rate)));
         ClaimView { found: self.found.clone() + &load, ..self }
     }

@@ -1,5 +1,5 @@
 //! The matrix of published results as one page: as every page, without network and other files, under a policy that admits its own
-//! style and script alone. Without the script it shows mean response times of everything.
+//! style and script alone. Without the script it shows calls per second of everything.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The matrix as Markdown: a table per scenario with mean response times.
+//! The matrix as Markdown: a table per scenario with calls per second.
 
 use std::fmt::{self, Write};
 
@@ -9,10 +9,10 @@ use super::row::MixRow;
 use super::{Matrix, ScenarioMatrix};
 
 /// How to read the tables.
-const LEAD: &str = "Mean response time per call of a mix at a rate that all strategies get, as times the best of the row. \"×\" is \
-                    a reported difference (95 % confidence); \"best\" is the strategy to choose, significantly faster than all \
-                    others; \"tied best\" are those that lead and are not told apart; \"lowest\" is the fastest here, though another \
-                    number does not confirm it; \"est.\" is estimated from the times of single operations, not measured.";
+const LEAD: &str = "Calls per second of a mix while every client has a call: \"× 2\" is half of the best of the row. \"×\" is a reported \
+                    difference (95 % confidence); \"best\" is the strategy to choose, reported to make more than all others; \"tied \
+                    best\" are those that lead and are not told apart; \"highest\" makes the most here, though it is not the one to \
+                    choose; \"est.\" is estimated from the times of single operations, not measured.";
 
 impl fmt::Display for Matrix {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
