@@ -21,6 +21,10 @@ const CALLS_FOR_P99: f64 = 1_100.0;
 /// How much longer than planned calls with open load may take, to be enough for a 99th percentile.
 const LONGER: f64 = 2.0;
 
+/// The share (0 to 1) of the time of a part with open load that the windows of a curve take together. The rest is for the flushes
+/// between them.
+const CURVE_SHARE: f64 = 0.75;
+
 /// Arms whose rate is this many times that of the next slower one are not held back by it.
 const MUCH_FASTER: f64 = 5.0;
 
@@ -70,7 +74,7 @@ pub(super) async fn plan_rounds<T: Target, G: Target + 'static>(
     let least = settings.fewer_calls.values().copied().min().unwrap_or(calls);
     let is_measured = |settings: &RunSettings, part: Part| settings.parts.contains(&part);
     let loads = Part::CURVE.into_iter().filter(|part| is_measured(settings, *part)).count();
-    let at_rate = settings.rate_calls.unwrap_or_else(|| calls_at_rate(rate, seconds).div_ceil(loads.max(1) as u64));
+    let at_rate = settings.rate_calls.unwrap_or_else(|| of_window(calls_at_rate(rate, seconds), loads));
     let warmup = settings.warmup_calls.unwrap_or_else(|| preset.warmup_calls(least));
     let stretch =
         settings.own_calls.unwrap_or_else(|| stretch(experiment.plan.mix.least_share(), preset.own_calls).min(least));
@@ -136,6 +140,12 @@ fn calls_at_rate(rate: f64, seconds: f64) -> u64 {
     (rate * seconds).max(CALLS_FOR_P99.min(rate * seconds * LONGER)).ceil() as u64
 }
 
+/// The calls of [`Part::Rate`] where the time of its calls is divided among this many loads.
+fn of_window(calls: u64, loads: usize) -> u64 {
+    let share = if loads > 1 { CURVE_SHARE / loads as f64 } else { 1.0 };
+    (calls as f64 * share).ceil() as u64
+}
+
 /// The calls of the mix in which the rarest operation has about this many.
 fn stretch(least_share: f64, own_calls: u64) -> u64 {
     (own_calls as f64 / least_share * STRETCH).ceil() as u64
@@ -181,6 +191,13 @@ mod tests {
         assert_eq!(saturation_calls(&[510.0, 20.0, 1_000.0, 30.0], 1.5, 1), [765, 30, 765, 30]);
         assert_eq!(saturation_calls(&[1_000.0, 1.0, 10.0], 2.0, 1), [2_000, 2, 20]);
         assert_eq!(saturation_calls(&[7.0], 2.0, 1), [14]);
+    }
+
+    #[test]
+    fn a_curve_takes_no_longer_than_a_single_load() {
+        assert_eq!((of_window(1_200, 1), of_window(1_200, 0)), (1_200, 1_200));
+        // Windows at 0.2, 0.5 and 0.8 of the capacity are equally long.
+        assert_eq!(of_window(1_200, 3), 300);
     }
 
     #[test]
