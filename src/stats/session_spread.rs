@@ -37,6 +37,14 @@ const RESAMPLES: u64 = 2_000;
 /// Of all intervals 95 % contain what they are for.
 const TWO_SIDED: f64 = 0.975;
 
+/// The published spread.
+#[cfg(not(test))]
+const PUBLISHED_TEXT: &str = include_str!("../../results/sessions.json");
+
+/// None: snapshots of reports do not change when a session is published.
+#[cfg(test)]
+const PUBLISHED_TEXT: &str = "";
+
 /// The sessions of a result.
 #[derive(Debug, Clone, Copy)]
 pub struct ResultSessions<'r> {
@@ -70,7 +78,7 @@ pub struct QuotedRatio {
 pub fn published_spread(metric: PublishedMetric) -> Option<SpreadRecord> {
     static PUBLISHED: LazyLock<SessionsRecord> = LazyLock::new(|| {
         // A test reads the file, which is part of the program.
-        serde_json::from_str(include_str!("../../results/sessions.json")).unwrap_or_default()
+        serde_json::from_str(PUBLISHED_TEXT).unwrap_or_default()
     });
     PUBLISHED.metrics.get(&metric).copied()
 }
@@ -172,26 +180,26 @@ impl SessionSpread {
 }
 
 /// The pairs of strategies of a result with at least two sessions, each with the ln ratio of every session.
-fn pairs(sessions: &[SessionRecord], metric: PublishedMetric) -> Vec<Pair> {
+fn pairs(sessions: &[SessionRecord], metric: PublishedMetric) -> Vec<SessionPair> {
     let names = sessions.iter().filter_map(|session| session.numbers.get(&metric)).flat_map(BTreeMap::keys);
     let names: Vec<&String> = names.collect::<BTreeSet<_>>().into_iter().collect();
     let pair = |(place, strategy): (usize, &&String)| {
-        names[..place].iter().map(|against| Pair::of(sessions, metric, strategy, against)).collect::<Vec<_>>()
+        names[..place].iter().map(|against| SessionPair::of(sessions, metric, strategy, against)).collect::<Vec<_>>()
     };
     let all = names.iter().enumerate().flat_map(pair);
     all.filter(|pair| pair.ratios.len() > 1 && pair.ratios.iter().all(|one| one.error().is_some())).collect()
 }
 
 /// Two strategies in several sessions.
-struct Pair {
+struct SessionPair {
     strategies: [String; 2],
     ratios: Vec<Estimate>,
 }
 
-impl Pair {
-    fn of(sessions: &[SessionRecord], metric: PublishedMetric, strategy: &str, against: &str) -> Pair {
+impl SessionPair {
+    fn of(sessions: &[SessionRecord], metric: PublishedMetric, strategy: &str, against: &str) -> SessionPair {
         let ratios = session_ratios(sessions, metric, strategy, against);
-        Pair { strategies: [strategy.to_owned(), against.to_owned()], ratios }
+        SessionPair { strategies: [strategy.to_owned(), against.to_owned()], ratios }
     }
 }
 
@@ -204,10 +212,10 @@ struct Moments {
 
 impl Moments {
     /// Of the pairs of one result.
-    fn of(pairs: &[Pair]) -> Moments {
+    fn of(pairs: &[SessionPair]) -> Moments {
         let strategies: BTreeSet<&String> = pairs.iter().flat_map(|pair| &pair.strategies).collect();
         let weight = 2.0 / strategies.len().max(1) as f64;
-        let of_pair = |pair: &Pair| {
+        let of_pair = |pair: &SessionPair| {
             let ratios: Vec<Option<f64>> = pair.ratios.iter().map(|one| Some(one.mean)).collect();
             let deviation = Estimate::of(&ratios).and_then(|one| one.deviation).unwrap_or_default();
             let sampling = mean(pair.ratios.iter().filter_map(|one| Some(one.error()?.powi(2)))).unwrap_or_default();

@@ -13,7 +13,7 @@ pub(crate) struct LoadCurve<'p> {
     /// The strategy that others are compared with.
     pub(crate) best: Option<BestStrategy>,
     /// The loads, the lightest first.
-    pub(crate) loads: Vec<Load<'p>>,
+    pub(crate) loads: Vec<CurveLoad<'p>>,
     is_named: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct BestStrategy {
 
 /// One load.
 #[derive(Debug)]
-pub(crate) struct Load<'p> {
+pub(crate) struct CurveLoad<'p> {
     pub(crate) part: Part,
     pub(crate) run: &'p Evaluation,
     /// Calls per second.
@@ -63,7 +63,7 @@ impl<'p> LoadCurve<'p> {
     /// Computes the curve of a run; without loads where none was measured.
     pub(crate) fn new(parts: &'p PartEvaluations) -> LoadCurve<'p> {
         let best = best(parts);
-        let loads = Part::CURVE.into_iter().filter_map(|part| Load::new(parts, part, best));
+        let loads = Part::CURVE.into_iter().filter_map(|part| CurveLoad::new(parts, part, best));
         let is_named = parts.record(Part::Rate).is_some_and(|record| record.settings.is_named_rate);
         LoadCurve { best, loads: loads.collect(), is_named }
     }
@@ -91,7 +91,7 @@ impl<'p> LoadCurve<'p> {
         if is_kept { None } else { self.sentence(load) }
     }
 
-    fn sentence(&self, load: &Load<'_>) -> Option<String> {
+    fn sentence(&self, load: &CurveLoad<'_>) -> Option<String> {
         let overloaded: Vec<&LoadPoint> = load.judged().filter(|point| point.is_overloaded).collect();
         let kept: Vec<&LoadPoint> = load.judged().filter(|point| !point.is_overloaded).collect();
         let best = overloaded.iter().copied().max_by(|a, b| a.kept().total_cmp(&b.kept()))?;
@@ -168,8 +168,8 @@ impl LoadPoint {
     }
 }
 
-impl<'p> Load<'p> {
-    fn new(parts: &'p PartEvaluations, part: Part, best: Option<BestStrategy>) -> Option<Load<'p>> {
+impl<'p> CurveLoad<'p> {
+    fn new(parts: &'p PartEvaluations, part: Part, best: Option<BestStrategy>) -> Option<CurveLoad<'p>> {
         let (run, record) = (&**parts.get(part)?, parts.record(part)?);
         let LoadModel::Open { rate, .. } = record.settings.load else { return None };
         let mix = run.rows.iter().find(|row| row.is_mix);
@@ -199,7 +199,7 @@ impl<'p> Load<'p> {
             }
         };
         let points = (0..run.strategies.len()).map(point).collect();
-        Some(Load { part, run, rate, share: best.and_then(|best| best.capacity).map(|most| rate / most), points })
+        Some(CurveLoad { part, run, rate, share: best.and_then(|best| best.capacity).map(|most| rate / most), points })
     }
 
     /// The strategies that are compared.

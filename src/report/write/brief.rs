@@ -97,7 +97,10 @@ type StrategyColumn<'p> = (&'static str, Box<dyn Fn(usize) -> Option<f64> + 'p>,
 /// What the lines of strategies show: the numbers that decide go first.
 fn columns<'p>(parts: &'p PartEvaluations, decisive: Criterion) -> [StrategyColumn<'p>; 5] {
     let of_mix = |part, metric| -> Box<dyn Fn(usize) -> Option<f64> + 'p> {
-        Box::new(move |place| parts.of_mix(part, metric)?.arms().get(place)?.series.value)
+        // The times of an overloaded strategy are those of a queue that grows.
+        let arm =
+            move |place: usize| parts.of_mix(part, metric)?.arms().get(place).filter(|arm| arm.overloaded.is_none());
+        Box::new(move |place| arm(place)?.series.value)
     };
     let cpu = Box::new(|place| parts.mix_cost(place, "cpu_us").map(|microseconds| microseconds * 1e3));
     let index = Box::new(|place| parts.stored(place, |one| one.indexes.after));

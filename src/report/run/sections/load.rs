@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::report::document::chart::{Charts, Layout, gallery};
 use crate::report::document::format::{percent, three, time};
 use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, Tone, column};
-use crate::report::run::under_load::{Load, LoadCurve, LoadPoint};
+use crate::report::run::under_load::{CurveLoad, LoadCurve, LoadPoint};
 use crate::report::run::{PartEvaluations, charts};
 use crate::stats::OpenLoad;
 
@@ -13,7 +13,7 @@ use super::strategy_row;
 
 /// A strategy at a load.
 struct Entry<'c> {
-    load: &'c Load<'c>,
+    load: &'c CurveLoad<'c>,
     point: &'c LoadPoint,
 }
 
