@@ -200,7 +200,7 @@ pub struct SummaryArguments {
     /// Reads sweep.json, growth.json, claims.json, and the files of a folder named claims.
     #[arg(long)]
     pub rules: bool,
-    /// Print how far sessions of the same result are apart, as a table or with --format json as sessions.json
+    /// Print how far apart sessions of the same results are: a table, or sessions.json with --format json
     #[arg(long, conflicts_with = "rules")]
     pub sessions: bool,
 }

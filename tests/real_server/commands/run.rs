@@ -39,7 +39,7 @@ fn a_smoke_run_has_consistent_results_and_reports_again() {
     // On a busy machine the round is a single slice, which is no series over time.
     let saturation = &record.parts[&Part::Saturation][0];
     let has_series = saturation.cells[0].slices.len() > 1;
-    let charts = ["cost.svg", "decision.svg", "forest.svg", "percentiles.svg", "sizes.svg"];
+    let charts = ["cost.svg", "decision.svg", "forest.svg", "load.svg", "percentiles.svg", "sizes.svg"];
     assert_eq!(drawn, [&charts[..], if has_series { &["throughput.svg"] } else { &[] }].concat());
     assert_eq!((&record.status, record.complete_rounds()), (&Status::Complete, 1));
     let strategies: Vec<&str> = record.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
