@@ -246,13 +246,14 @@ async function whatIf(page) {
   if (await panel.count() === 0) return;
   const own = await page.evaluate(() => {
     const table = (name) => document.querySelector(`#what-if [data-table=${name}]`);
-    const heads = [...table('own_times').tHead.rows[0].cells].slice(1).map((head) => Number(/\bs(\d+)/.exec(head.className)[1]));
-    const times = [...table('own_times').tBodies[0].rows].map((row) => [...row.cells].slice(1).map((cell) => Number(cell.dataset.v)));
+    const all = [...table('own_times').tHead.rows[0].cells].slice(1).map((head) => Number(/\bs(\d+)/.exec(head.className)[1]));
+    const row = (strategy) => document.querySelector(`[id^="what-if-0-"][id$="-${strategy}"]`);
+    // Strategies that own times do not predict have own times, and no estimate.
+    const heads = all.filter((strategy) => row(strategy));
+    const times = [...table('own_times').tBodies[0].rows].map((line) => [...line.cells].slice(1)
+      .filter((_, place) => heads.includes(all[place])).map((cell) => Number(cell.dataset.v)));
     const place = [...table('mix_estimates').tHead.rows[0].cells].findIndex((head) => head.dataset.key === 'estimated_ns');
-    const estimates = heads.map((strategy) => {
-      const row = document.querySelector(`[id^="what-if-0-"][id$="-${strategy}"]`);
-      return Number(row.cells[place].dataset.v);
-    });
+    const estimates = heads.map((strategy) => Number(row(strategy).cells[place].dataset.v));
     return { heads, times, estimates };
   });
   const shown = () => panel.evaluate((element) => Object.fromEntries([...element.querySelectorAll('ol li')].map((item) =>
