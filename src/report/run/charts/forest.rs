@@ -55,6 +55,9 @@ const TOP: f64 = 46.0;
 /// Approximate width of a character.
 const LETTER: f64 = 7.0;
 
+/// Room for the label of a tick.
+const LABEL: f64 = 44.0;
+
 /// Distance between operations.
 const GAP: f64 = 12.0;
 
@@ -135,7 +138,9 @@ impl Plot<'_> {
             let x = self.axis.at(tick);
             let is_one = (tick - 1.0).abs() < 1e-9;
             svg.line(if is_one { "one" } else { "grid" }, (x, TOP - 8.0), (x, bottom));
-            svg.text("tick m", (x, TOP - 14.0), &format!("× {}", short(&three(tick))));
+            // A label at an end of the axis stays within the picture.
+            let middle = x.clamp(LABEL / 2.0, self.layout.width - LABEL / 2.0);
+            svg.text("tick m", (middle, TOP - 14.0), &format!("× {}", short(&three(tick))));
         }
         if !self.axis.ticks(self.layout.ticks).iter().any(|tick| (tick - 1.0).abs() < 1e-9) {
             svg.line("one", (self.axis.at(1.0), TOP - 8.0), (self.axis.at(1.0), bottom));
