@@ -55,9 +55,9 @@ pub use hlog::IntervalLog;
 pub use other_mixes::other_mixes;
 pub use preset::{Preset, PresetLength};
 pub use published::{
-    BeatenRecord, ComparedNumber, MetricRecord, PUBLISHED_FILE, PUBLISHED_FORMAT, PublishedAnswer, PublishedData,
-    PublishedMachine, PublishedMetric, PublishedMix, PublishedOperation, PublishedRecord, PublishedScenario,
-    PublishedServer, PublishedStrategy, PublishedVerification, Standing, TradeOffRecord,
+    BeatenRecord, ComparedNumber, Difference, MetricRecord, PUBLISHED_FILE, PUBLISHED_FORMAT, PublishedAnswer,
+    PublishedData, PublishedMachine, PublishedMetric, PublishedMix, PublishedOperation, PublishedRecord,
+    PublishedScenario, PublishedServer, PublishedStrategy, PublishedVerification, Standing, TradeOffRecord,
 };
 pub use query_plan::QueryPlanRecord;
 pub use session::{CoverageRecord, SESSIONS_FILE, SessionRecord, SessionsRecord, SpreadRecord};

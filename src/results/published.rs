@@ -177,13 +177,34 @@ pub struct BeatenRecord {
 pub struct ComparedNumber {
     /// The number.
     pub metric: PublishedMetric,
-    /// That of the best divided by that of the other.
-    pub ratio: f64,
+    /// That of the best divided by that of the other; `None` where the other is overloaded.
+    pub ratio: Option<f64>,
     /// The lower and upper end of the 95 % CI of the ratio.
     pub interval: Option<[f64; 2]>,
-    /// Whether a difference is reported.
-    #[serde(default = "is_true")]
-    pub is_shown: bool,
+    /// What it shows.
+    #[serde(default)]
+    pub difference: Difference,
+}
+
+impl ComparedNumber {
+    /// The same, seen from the other strategy.
+    pub fn turned(&self) -> ComparedNumber {
+        let interval = self.interval.map(|[low, high]| [high.recip(), low.recip()]);
+        ComparedNumber { ratio: self.ratio.map(f64::recip), interval, ..self.clone() }
+    }
+}
+
+/// What a comparison by one number shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difference {
+    /// A difference is reported.
+    #[default]
+    Reported,
+    /// None is found, where one would have been.
+    NotFound,
+    /// The comparison is inconclusive.
+    Undecided,
 }
 
 /// A strategy that is better than the best in one number, and worse in another.
@@ -195,10 +216,6 @@ pub struct TradeOffRecord {
     pub ahead: ComparedNumber,
     /// Where it is worse.
     pub behind: ComparedNumber,
-}
-
-fn is_true() -> bool {
-    true
 }
 
 /// An operation of a published run.

@@ -24,9 +24,12 @@ impl Criterion {
     /// Calls per second at saturation.
     pub const CAPACITY: Criterion = Criterion { part: Part::Saturation, metric: Metric::Throughput };
     /// The time of a call by itself, weighted by the mix.
-    pub const ALONE: Criterion = Criterion { part: Part::Own, metric: Metric::MEAN };
+    pub const OWN_TIME: Criterion = Criterion { part: Part::Own, metric: Metric::MEAN };
     /// The response time at a load.
     pub const RESPONSE: Criterion = Criterion { part: Part::Rate, metric: Metric::MEAN };
+
+    /// The 99th percentile of the response times at a load, which is shown and decides nothing.
+    pub const TAIL: Criterion = Criterion { part: Part::Rate, metric: Metric::P99 };
 
     /// Whether its numbers are times or calls per second.
     pub fn quantity(self) -> Quantity {
@@ -49,9 +52,9 @@ pub struct CriterionResult {
     pub overloaded: Option<f64>,
 }
 
-/// How one strategy stands against another.
+/// How one strategy compares with another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DuelOutcome {
+pub enum PairOutcome {
     /// Ahead in one number, and behind in none.
     Ahead,
     /// The reverse.
@@ -62,9 +65,9 @@ pub enum DuelOutcome {
     Open,
 }
 
-/// One strategy against another.
+/// One strategy compared with another.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Duel {
+pub struct PairDecision {
     /// The other strategy.
     pub against: usize,
     /// By every criterion that has a comparison, in the order in which they are named.
@@ -76,8 +79,8 @@ pub struct Duel {
 pub struct Beaten {
     /// The strategy.
     pub strategy: usize,
-    /// The number of the best one divided by that of this one.
-    pub ratio: Ratio,
+    /// The number of the best one divided by that of this one; `None` where this one is overloaded.
+    pub ratio: Option<Ratio>,
     /// The first criterion that shows it.
     pub criterion: Criterion,
     /// See [`CriterionResult::overloaded`].
@@ -94,11 +97,11 @@ pub struct Answer {
     /// The strategy that none is better than; of several, the one with the best number.
     pub best: usize,
     /// It against every other judged strategy, in the order of the run.
-    pub duels: Vec<Duel>,
+    pub pairs: Vec<PairDecision>,
 }
 
 /// The questions about the mix by which a run is decided.
-struct Court<'c> {
+struct MixQuestions<'c> {
     questions: Vec<(Criterion, &'c ArmComparison)>,
     judged: Vec<usize>,
 }
@@ -117,41 +120,42 @@ impl Answer {
         let questions = match (named, question(Criterion::CAPACITY), question(Criterion::RESPONSE)) {
             (Some(named), ..) => vec![named],
             (None, None, None) => return None,
-            (None, Some(capacity), _) => std::iter::once(capacity).chain(question(Criterion::ALONE)).collect(),
+            (None, Some(capacity), _) => std::iter::once(capacity).chain(question(Criterion::OWN_TIME)).collect(),
             // The response at a load is left where nothing else was measured.
-            (None, None, Some(response)) => vec![question(Criterion::ALONE).unwrap_or(response)],
+            (None, None, Some(response)) => vec![question(Criterion::OWN_TIME).unwrap_or(response)],
         };
-        Court::new(questions).answer()
+        MixQuestions::new(questions).answer()
     }
 
     /// The strategy that is shown to be better than all others.
     pub fn winner(&self) -> Option<usize> {
-        let is_won = !self.duels.is_empty() && self.duels.iter().all(|one| one.outcome() == DuelOutcome::Ahead);
+        let is_won = !self.pairs.is_empty() && self.pairs.iter().all(|one| one.outcome() == PairOutcome::Ahead);
         is_won.then_some(self.best)
     }
 
     /// The winner; without one, the best strategy and those that are not shown to be worse.
     pub fn leading(&self) -> Vec<usize> {
-        let level = self.duels.iter().filter(|one| one.outcome() != DuelOutcome::Ahead).map(|one| one.against);
+        let level = self.pairs.iter().filter(|one| one.outcome() != PairOutcome::Ahead).map(|one| one.against);
         std::iter::once(self.best).chain(level).collect()
     }
 
     /// The comparisons of the best strategy with those that it is not told from, as far as they count.
     pub fn tied(&self) -> impl Iterator<Item = &Comparison> {
-        let level = self.duels.iter().filter(|one| one.outcome() == DuelOutcome::Open);
+        let level = self.pairs.iter().filter(|one| one.outcome() == PairOutcome::Open);
         level.flat_map(|one| one.counting().map(|result| &result.comparison))
     }
 
     /// The strategies that are ahead of the best one in one number, and behind it in another.
-    pub fn trade_offs(&self) -> impl Iterator<Item = &Duel> {
-        self.duels.iter().filter(|one| one.outcome() == DuelOutcome::TradeOff)
+    pub fn trade_offs(&self) -> impl Iterator<Item = &PairDecision> {
+        self.pairs.iter().filter(|one| one.outcome() == PairOutcome::TradeOff)
     }
 
     /// The strategies that the best one is shown to be better than, the nearest first.
     pub fn beaten(&self) -> Vec<Beaten> {
-        let mut all: Vec<Beaten> = self.duels.iter().filter_map(Duel::beaten).collect();
-        let size = |one: &Beaten| (one.overloaded.is_some(), one.ratio.mean.ln().abs());
-        all.sort_by(|a, b| size(a).0.cmp(&size(b).0).then(size(a).1.total_cmp(&size(b).1)));
+        let mut all: Vec<Beaten> = self.pairs.iter().filter_map(PairDecision::beaten).collect();
+        // Those that cannot keep up have no ratio, and go last.
+        let size = |one: &Beaten| one.ratio.map_or(f64::INFINITY, |ratio| ratio.mean.ln().abs());
+        all.sort_by(|a, b| size(a).total_cmp(&size(b)));
         all
     }
 
@@ -162,29 +166,29 @@ impl Answer {
     }
 
     /// The best strategy against another one.
-    pub fn duel(&self, against: usize) -> Option<&Duel> {
-        self.duels.iter().find(|one| one.against == against)
+    pub fn pair(&self, against: usize) -> Option<&PairDecision> {
+        self.pairs.iter().find(|one| one.against == against)
     }
 }
 
-impl<'c> Court<'c> {
-    fn new(questions: Vec<(Criterion, &'c ArmComparison)>) -> Court<'c> {
+impl<'c> MixQuestions<'c> {
+    fn new(questions: Vec<(Criterion, &'c ArmComparison)>) -> MixQuestions<'c> {
         let arms = questions.first().map_or(&[][..], |(_, question)| question.arms());
         let judged = arms.iter().filter(|arm| arm.role == Role::Judged).map(|arm| arm.strategy).collect();
-        Court { questions, judged }
+        MixQuestions { questions, judged }
     }
 
     fn answer(self) -> Option<Answer> {
         let is_beaten =
-            |one: &usize| self.others(*one).any(|other| self.duel(*one, other).outcome() == DuelOutcome::Behind);
+            |one: &usize| self.others(*one).any(|other| self.compare(*one, other).outcome() == PairOutcome::Behind);
         let unbeaten: Vec<usize> = self.judged.iter().copied().filter(|one| !is_beaten(one)).collect();
-        // Each of three can be better than the next by another number.
+        // None is better than all that are better than it, but some pairs may not be comparable.
         let candidates = if unbeaten.is_empty() { &self.judged } else { &unbeaten };
         let best = self.questions.iter().find_map(|(_, question)| best_of(question, candidates))?;
-        let duels: Vec<Duel> = self.others(best).map(|other| self.duel(best, other)).collect();
+        let pairs: Vec<PairDecision> = self.others(best).map(|other| self.compare(best, other)).collect();
         let criteria = self.questions.iter().map(|(criterion, _)| *criterion).collect();
         let baseline = self.questions.first()?.1.arms().first()?.strategy;
-        (!duels.is_empty()).then_some(Answer { criteria, baseline, best, duels })
+        (!pairs.is_empty()).then_some(Answer { criteria, baseline, best, pairs })
     }
 
     fn others(&self, one: usize) -> impl Iterator<Item = usize> {
@@ -192,16 +196,16 @@ impl<'c> Court<'c> {
     }
 
     /// How two strategies compare. It depends on no third one.
-    fn duel(&self, one: usize, against: usize) -> Duel {
+    fn compare(&self, one: usize, against: usize) -> PairDecision {
         let compared = self.questions.iter().filter_map(|(criterion, question)| {
             let overload = |strategy: usize| question.arms().get(strategy).and_then(|arm| arm.overloaded);
             let comparison = question.pair(one, against)?;
             let overloaded = overload(against).filter(|_| overload(one).is_none());
             Some(CriterionResult { criterion: *criterion, comparison, counts: true, overloaded })
         });
-        let mut duel = Duel { against, results: compared.collect() };
-        duel.leave_out_what_load_contradicts();
-        duel
+        let mut pair = PairDecision { against, results: compared.collect() };
+        pair.leave_out_what_load_contradicts();
+        pair
     }
 }
 
@@ -213,16 +217,16 @@ fn best_of(question: &ArmComparison, among: &[usize]) -> Option<usize> {
     numbers.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(strategy, _)| strategy)
 }
 
-impl Duel {
+impl PairDecision {
     /// Where calls per second are inconclusive and rather say the opposite, times by themselves do not decide: they miss what
     /// happens there, such as calls that wait for each other.
     fn leave_out_what_load_contradicts(&mut self) {
-        let (Some(capacity), Some(alone)) = (self.by(Criterion::CAPACITY), self.by(Criterion::ALONE)) else { return };
-        let ratios = capacity.comparison.ratio.zip(alone.comparison.ratio);
-        let is_same_order = ratios.is_some_and(|(capacity, alone)| (capacity.mean > 1.0) == (alone.mean < 1.0));
+        let (Some(capacity), Some(own)) = (self.by(Criterion::CAPACITY), self.by(Criterion::OWN_TIME)) else { return };
+        let ratios = capacity.comparison.ratio.zip(own.comparison.ratio);
+        let is_same_order = ratios.is_some_and(|(capacity, own)| (capacity.mean > 1.0) == (own.mean < 1.0));
         let is_conclusive = capacity.verdict().is_difference() || effect(capacity.verdict()).is_some();
         let counts = is_same_order || is_conclusive;
-        for one in self.results.iter_mut().filter(|one| one.criterion == Criterion::ALONE) {
+        for one in self.results.iter_mut().filter(|one| one.criterion == Criterion::OWN_TIME) {
             one.counts = counts;
         }
     }
@@ -247,22 +251,20 @@ impl Duel {
         self.counting().find(|one| one.verdict() == Verdict::Slower)
     }
 
-    /// How the strategy stands.
-    pub fn outcome(&self) -> DuelOutcome {
+    /// How the strategy compares with the other.
+    pub fn outcome(&self) -> PairOutcome {
         match (self.ahead(), self.behind()) {
-            (Some(_), None) => DuelOutcome::Ahead,
-            (None, Some(_)) => DuelOutcome::Behind,
-            (Some(_), Some(_)) => DuelOutcome::TradeOff,
-            (None, None) => DuelOutcome::Open,
+            (Some(_), None) => PairOutcome::Ahead,
+            (None, Some(_)) => PairOutcome::Behind,
+            (Some(_), Some(_)) => PairOutcome::TradeOff,
+            (None, None) => PairOutcome::Open,
         }
     }
 
     fn beaten(&self) -> Option<Beaten> {
         let CriterionResult { criterion, comparison, overloaded, .. } =
-            self.ahead().filter(|_| self.outcome() == DuelOutcome::Ahead)?;
-        // What cannot keep up may have answered no call at all.
-        let none = Ratio { mean: 1.0, interval: None, rounds: 0 };
-        let ratio = comparison.ratio.or(overloaded.map(|_| none))?;
+            self.ahead().filter(|_| self.outcome() == PairOutcome::Ahead)?;
+        let ratio = comparison.ratio.filter(|_| overloaded.is_none());
         Some(Beaten { strategy: self.against, ratio, criterion: *criterion, overloaded: *overloaded })
     }
 }
@@ -338,7 +340,7 @@ mod tests {
         compare(vec![ArmComparison::new(metric, None, arms.collect())], Limits::default()).remove(0)
     }
 
-    fn alone(times: &[[f64; 6]]) -> (Part, ArmComparison) {
+    fn own_times(times: &[[f64; 6]]) -> (Part, ArmComparison) {
         (Part::Own, question(Metric::MEAN, times))
     }
 
@@ -363,49 +365,51 @@ mod tests {
         [1.0, 1.01, 0.99, 1.005, 0.995, 1.0].map(|noise| noise * number)
     }
 
-    /// Numbers that differ so much from round to round that nothing is shown.
+    /// Numbers whose rounds are too far apart for any difference to be reported.
     fn wild(number: f64) -> [f64; 6] {
         [0.3, 3.0, 0.5, 2.0, 0.4, 2.5].map(|noise| noise * number)
     }
 
     #[test]
     fn ahead_in_one_number_and_behind_in_none_is_better() {
-        let both = decided(&[alone(&[about(1.0), about(2.0)]), capacity(&[about(30.0), about(10.0)])]);
+        let both = decided(&[own_times(&[about(1.0), about(2.0)]), capacity(&[about(30.0), about(10.0)])]);
         assert_eq!((both.winner(), both.beaten()[0].criterion), (Some(0), Criterion::CAPACITY));
-        assert!((both.beaten()[0].ratio.mean - 3.0).abs() < 1e-9);
-        let times = decided(&[alone(&[about(2.0), about(1.0)]), capacity(&[about(10.0), about(10.0)])]);
-        assert_eq!((times.winner(), times.beaten()[0].criterion), (Some(1), Criterion::ALONE));
-        let neither = decided(&[alone(&[about(1.0), about(1.0)]), capacity(&[about(10.0), about(10.0)])]);
+        assert!((both.beaten()[0].ratio.unwrap().mean - 3.0).abs() < 1e-9);
+        let times = decided(&[own_times(&[about(2.0), about(1.0)]), capacity(&[about(10.0), about(10.0)])]);
+        assert_eq!((times.winner(), times.beaten()[0].criterion), (Some(1), Criterion::OWN_TIME));
+        let neither = decided(&[own_times(&[about(1.0), about(1.0)]), capacity(&[about(10.0), about(10.0)])]);
         assert_eq!((neither.winner(), neither.leading().len(), neither.beaten().len()), (None, 2, 0));
         assert!(least_effect(neither.tied()).is_some());
     }
 
     #[test]
     fn opposite_numbers_are_a_trade_off() {
-        let found =
-            decided(&[alone(&[about(1.0), about(2.0), about(9.0)]), capacity(&[about(10.0), about(20.0), about(5.0)])]);
+        let found = decided(&[
+            own_times(&[about(1.0), about(2.0), about(9.0)]),
+            capacity(&[about(10.0), about(20.0), about(5.0)]),
+        ]);
         assert_eq!((found.winner(), found.best, found.leading()), (None, 1, vec![1, 0]));
-        let trade_offs: Vec<&Duel> = found.trade_offs().collect();
+        let trade_offs: Vec<&PairDecision> = found.trade_offs().collect();
         assert_eq!((trade_offs.len(), trade_offs[0].against), (1, 0));
         assert_eq!(trade_offs[0].ahead().unwrap().criterion, Criterion::CAPACITY);
-        assert_eq!(trade_offs[0].behind().unwrap().criterion, Criterion::ALONE);
+        assert_eq!(trade_offs[0].behind().unwrap().criterion, Criterion::OWN_TIME);
         assert_eq!(found.beaten().iter().map(|one| one.strategy).collect::<Vec<_>>(), [2]);
     }
 
     #[test]
     fn times_that_inconclusive_load_contradicts_decide_nothing() {
-        let times = alone(&[about(1.0), about(2.0)]);
+        let times = own_times(&[about(1.0), about(2.0)]);
         let same = decided(&[times.clone(), capacity(&[about(20.0), wild(10.0)])]);
-        assert_eq!((same.winner(), same.beaten()[0].criterion), (Some(0), Criterion::ALONE));
+        assert_eq!((same.winner(), same.beaten()[0].criterion), (Some(0), Criterion::OWN_TIME));
         let opposite = decided(&[times, capacity(&[about(10.0), wild(20.0)])]);
         assert_eq!(opposite.winner(), None);
-        assert!(opposite.duels[0].by(Criterion::ALONE).is_some_and(|one| !one.counts));
+        assert!(opposite.pairs[0].by(Criterion::OWN_TIME).is_some_and(|one| !one.counts));
     }
 
     #[test]
     fn a_response_time_decides_where_its_load_was_named() {
         let all = [
-            alone(&[about(1.0), about(2.0)]),
+            own_times(&[about(1.0), about(2.0)]),
             response(&[about(4.0), about(2.0)]),
             capacity(&[about(20.0), about(10.0)]),
         ];
@@ -429,13 +433,6 @@ mod tests {
         let found = of([None, Some(0.55)]).unwrap();
         assert_eq!((found.winner(), found.beaten()[0].overloaded), (Some(0), Some(0.55)));
         assert_eq!(of([Some(0.6), Some(0.55)]), None, "neither has a response time");
-    }
-
-    #[test]
-    fn three_that_beat_each_other_in_turn_have_no_winner() {
-        let found =
-            decided(&[alone(&[about(1.0), wild(1.0), about(2.0)]), capacity(&[wild(10.0), about(12.0), about(12.0)])]);
-        assert_eq!(found.winner(), None);
     }
 
     /// The folders of all published runs.
@@ -521,7 +518,7 @@ mod tests {
         assert!(pairs > 500 && answers > 50, "{pairs} pairs, {answers} answers");
     }
 
-    /// Two strategies beside others and beside fewer: the same ratio, and an interval that is no wider.
+    /// A pair in the whole run and in one with fewer strategies: the same ratio, and an interval that is no wider.
     fn check_pair(before: &Comparison, after: &Comparison, name: &str) {
         let [mean, fewer] = [before, after].map(|one| one.ratio.map(|ratio| (ratio.mean, ratio.rounds)));
         assert_eq!(mean, fewer, "{name}: {before:?} {after:?}");

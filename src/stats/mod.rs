@@ -48,7 +48,7 @@ mod warm_up;
 pub(crate) mod welch;
 
 pub use anomalies::{Anomalies, anomalies};
-pub use answer::{Answer, Beaten, Criterion, CriterionResult, Duel, DuelOutcome, effect, least_effect};
+pub use answer::{Answer, Beaten, Criterion, CriterionResult, PairDecision, PairOutcome, effect, least_effect};
 pub use arm_comparison::{ComparisonFamily, ask};
 pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
 pub use budget::{CpuBudget, mix_shares, own_time, shares};
@@ -82,7 +82,7 @@ pub use throughput::cell_rate;
 pub use timeline::{RoundTimes, Spread, round_times, slice_rates};
 pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded, wrong};
 pub(crate) use view::{CALLS_BEYOND, distinct, selected};
-pub use view::{Role, all_operations, cells, inspected, judged, operations, role};
+pub use view::{Role, all_operations, cells, inspected, judged, loaded, operations, role};
 
 pub use warm_up::{WarmUp, is_growing, warm_up};
 

@@ -10,7 +10,7 @@ use super::estimate::{Estimate, log_ratios};
 use super::flip::MixEstimate;
 use super::series::{RoundSeries, SeriesKey};
 use super::value;
-use super::view::judged;
+use super::view::{judged, loaded};
 
 /// Which strategies own times predict.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,8 +38,7 @@ impl Prediction {
     /// From the parts of a run; `None` without own costs, or without a measured mix of two judged strategies.
     pub fn of(parts: &BTreeMap<Part, RunRecord>) -> Option<Prediction> {
         let own = parts.get(&Part::Own)?;
-        // The part whose numbers depend on no load.
-        let mix = [Part::Saturation, Part::Rate].iter().find_map(|part| parts.get(part))?;
+        let mix = loaded(parts)?;
         let judged: Vec<usize> = judged(own).collect();
         let times = judged.iter().filter_map(|place| Some((*place, mix_time(mix, *place)?)));
         let (best, _) = times.min_by(|(_, one), (_, other)| one.total_cmp(other))?;

@@ -12,6 +12,11 @@ pub fn cells(record: &RunRecord, strategy: usize) -> impl Iterator<Item = &CellR
     record.rounds.iter().filter_map(move |round| round.cells.get(strategy))
 }
 
+/// The part with the whole mix under load whose numbers depend on no rate: saturation, else open load.
+pub fn loaded(parts: &BTreeMap<Part, RunRecord>) -> Option<&RunRecord> {
+    [Part::Saturation, Part::Rate].iter().find_map(|part| parts.get(part))
+}
+
 /// The record of the part whose cells have the sizes and audits.
 pub fn inspected(parts: &BTreeMap<Part, RunRecord>) -> Option<&RunRecord> {
     parts.get(&Part::inspected(parts.keys().copied())?)

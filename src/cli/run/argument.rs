@@ -131,22 +131,22 @@ pub struct MeasurementArguments {
     pub same_data: bool,
     /// Calls per strategy, round and part, 1 to 100000000 [default: from the preset's time]
     ///
-    /// N calls at saturation, and N at half load or at --rate; at lighter and heavier load, those that fall due in the same time. Own costs take as many calls of the mix as its rarest operation
-    /// requires, but no more than N.
+    /// N calls at saturation, and N at half load or at --rate; at lighter and heavier load, those that fall due in the same time.
+    /// Own costs take as many calls of the mix as its rarest operation requires, but no more than N.
     #[arg(long, value_name = "N", value_parser = whole::<1, 100_000_000>, allow_hyphen_values = true, conflicts_with = "duration")]
     pub calls: Option<u64>,
     /// Time per strategy, round and part, such as 3s or 2m [default: the preset's]
     ///
-    /// Applies to open load, all three loads together, which may take twice as long to have enough calls for a 99th percentile, and to
-    /// saturation, where all strategies make as many calls as the slowest one makes in this time, at least 8 per client;
+    /// Applies to open load, all three loads together, which may take twice as long to have enough calls for a 99th percentile,
+    /// and to saturation, where all strategies make as many calls as the slowest one makes in this time, at least 8 per client;
     /// strategies that are more than five times faster make more.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Duration>,
     /// Load in calls per second at which response times decide, or `auto` [default: auto]
     ///
     /// R is from 0.001 to 1000000. `auto` measures a curve, at 0.2, 0.5 and 0.8 of the best strategy's throughput in a pilot
-    /// before the first round; a strategy that cannot keep up with a load makes fewer of its calls. Each call starts when it is due, without waiting for earlier calls; once 64 calls are in flight (or --clients, if
-    /// more), due calls queue.
+    /// before the first round; a strategy that cannot keep up with a load makes fewer of its calls. Each call starts when it is
+    /// due, without waiting for earlier calls; once 64 calls are in flight (or --clients, if more), due calls queue.
     #[arg(long, value_name = "R", value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// Distribution of the intended start times with open load [default: poisson]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::record::Metric;
 use crate::results::{Part, RunRecord};
-use crate::stats::{self, ArmComparison, CollectionGrowth, SharedCache, distinct};
+use crate::stats::{self, ArmComparison, CollectionGrowth, Criterion, SharedCache, distinct};
 
 use super::evaluation::Evaluation;
 
@@ -55,6 +55,13 @@ impl PartEvaluations {
         self.get(part)?.comparisons().find(|one| one.operation.is_none() && one.metric == metric)
     }
 
+    /// A number of the mix with a strategy, where it is compared; `None` also for an overloaded one, whose times are those of a queue
+    /// that grows.
+    pub(crate) fn number_of_mix(&self, of: Criterion, strategy: usize) -> Option<f64> {
+        let arm = self.of_mix(of.part, of.metric)?.arms().get(strategy)?;
+        arm.series.value.filter(|_| arm.overloaded.is_none())
+    }
+
     /// The part in which the whole mix runs under the load of users, as far as it was measured: open load, else
     /// saturation, else own costs.
     pub fn main(&self) -> &Arc<Evaluation> {
@@ -73,7 +80,7 @@ impl PartEvaluations {
 
     /// A counter per call of the mix, from the part with the most calls.
     pub(crate) fn mix_cost(&self, strategy: usize, counter: &str) -> Option<f64> {
-        let mix = [Part::Saturation, Part::Rate].iter().find_map(|part| self.record(*part))?;
+        let mix = stats::loaded(&self.records)?;
         stats::window_cost(mix, strategy, counter).map(|cost| cost.per_call)
     }
 

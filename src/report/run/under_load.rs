@@ -173,7 +173,7 @@ impl<'p> CurveLoad<'p> {
         let (run, record) = (&**parts.get(part)?, parts.record(part)?);
         let LoadModel::Open { rate, .. } = record.settings.load else { return None };
         let mix = run.rows.iter().find(|row| row.is_mix);
-        let tested = run.comparisons().find(|one| one.metric == Metric::MEAN && one.operation.is_none());
+        let tested = parts.of_mix(part, Metric::MEAN);
         let wrong = stats::wrong(record);
         let is_overloaded = |place: usize| stats::overloaded(record, place).is_some();
         let ratio = |place: usize| {

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use crate::record::{Metric, Part};
 use crate::report::document::chart::cut;
 use crate::report::document::{Decision, NOTHING, Tone, bytes, counted, three, time, wrap};
 use crate::report::run::decision::Judged;
@@ -96,24 +95,18 @@ type StrategyColumn<'p> = (&'static str, Box<dyn Fn(usize) -> Option<f64> + 'p>,
 
 /// What the lines of strategies show: the numbers that decide go first.
 fn columns<'p>(parts: &'p PartEvaluations, decisive: Criterion) -> [StrategyColumn<'p>; 5] {
-    let of_mix = |part, metric| -> Box<dyn Fn(usize) -> Option<f64> + 'p> {
-        // The times of an overloaded strategy are those of a queue that grows.
-        let arm =
-            move |place: usize| parts.of_mix(part, metric)?.arms().get(place).filter(|arm| arm.overloaded.is_none());
-        Box::new(move |place| arm(place)?.series.value)
+    let of = |heading, criterion: Criterion, text| -> StrategyColumn<'p> {
+        (heading, Box::new(move |place| parts.number_of_mix(criterion, place)), text)
     };
     let cpu = Box::new(|place| parts.mix_cost(place, "cpu_us").map(|microseconds| microseconds * 1e3));
     let index = Box::new(|place| parts.stored(place, |one| one.indexes.after));
-    let tail = |heading| -> StrategyColumn<'p> { (heading, of_mix(Part::Rate, Metric::P99), time) };
-    let of = |heading, criterion: Criterion, text| -> StrategyColumn<'p> {
-        (heading, of_mix(criterion.part, criterion.metric), text)
-    };
+    let tail = |heading| of(heading, Criterion::TAIL, time);
     let capacity = of("max c/s", Criterion::CAPACITY, three);
     let (cpu, index): (StrategyColumn<'p>, StrategyColumn<'p>) = (("CPU/call", cpu, time), ("index", index, bytes));
     if decisive == Criterion::RESPONSE {
         [of("response", decisive, time), tail("p99"), capacity, cpu, index]
     } else {
-        [capacity, of("by itself", Criterion::ALONE, time), cpu, tail("load p99"), index]
+        [capacity, of("by itself", Criterion::OWN_TIME, time), cpu, tail("load p99"), index]
     }
 }
 
@@ -121,9 +114,8 @@ fn columns<'p>(parts: &'p PartEvaluations, decisive: Criterion) -> [StrategyColu
 fn strategies(parts: &PartEvaluations, decision: &Decision, width: usize) -> Vec<ToneLine> {
     let main = parts.main();
     let decisive = Judged::of(parts).and_then(|judged| judged.answer.criteria.first().copied());
-    let decisive = decisive.unwrap_or(Criterion::ALONE);
-    let question = parts.of_mix(decisive.part, decisive.metric);
-    let as_time = |place: usize| question?.arms().get(place)?.series.value.map(|one| decisive.quantity().as_time(one));
+    let decisive = decisive.unwrap_or(Criterion::OWN_TIME);
+    let as_time = |place: usize| parts.number_of_mix(decisive, place).map(|number| decisive.quantity().as_time(number));
     let mut places: Vec<usize> = main.without_repeat().map(|(place, _)| place).collect();
     let [least, most] = [f64::min, f64::max].map(|pick| places.iter().filter_map(|place| as_time(*place)).reduce(pick));
     let (Some(least), Some(most)) = (least, most) else { return Vec::new() };

@@ -117,7 +117,7 @@ impl Spreads {
         let quote = |strategy: &str, number: &mut ComparedNumber| {
             let pair = [best.as_str(), strategy];
             if let Some(found) = self.quoted(&result.sessions, number.metric, pair, number.interval) {
-                (number.ratio, number.interval) = (found.ratio, Some([found.interval.low, found.interval.high]));
+                (number.ratio, number.interval) = (Some(found.ratio), Some([found.interval.low, found.interval.high]));
             }
         };
         for beaten in &mut answer.beaten {

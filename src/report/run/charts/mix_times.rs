@@ -1,6 +1,5 @@
 //! The number that decides: a bar per strategy, with the 99th percentile as a line beyond a response time.
 
-use crate::record::{Metric, Part};
 use crate::report::document::chart::{Chart, Series, cut, scale::Scale, svg::Svg};
 use crate::report::document::format::{three, time};
 use crate::report::run::PartEvaluations;
@@ -12,12 +11,10 @@ use super::budget::{BAR, ROW, TOP, WIDTH};
 /// Draws the chart of a part that ran the mix; `None` where it has no numbers.
 pub fn mix_times(parts: &PartEvaluations, series: &[Series]) -> Option<Chart> {
     let criterion = *Judged::of(parts)?.answer.criteria.first()?;
-    let value = |of: Criterion, place: usize| parts.of_mix(of.part, of.metric)?.arms().get(place)?.series.value;
     let is_response = criterion == Criterion::RESPONSE;
-    let p99 = parts.of_mix(Part::Rate, Metric::P99).filter(|_| is_response);
-    let tail = |place: usize| p99?.arms().get(place)?.series.value;
+    let tail = |place: usize| parts.number_of_mix(Criterion::TAIL, place).filter(|_| is_response);
     let shown = series.iter().filter(|series| !series.is_repeat());
-    let shown: Vec<_> = shown.filter_map(|one| Some((one, value(criterion, one.place)?))).collect();
+    let shown: Vec<_> = shown.filter_map(|one| Some((one, parts.number_of_mix(criterion, one.place)?))).collect();
     let as_time = |number: f64| criterion.quantity().as_time(number);
     let best = as_time(shown.iter().map(|(_, number)| as_time(*number)).fold(f64::INFINITY, f64::min));
     let most = shown.iter().map(|(one, number)| tail(one.place).unwrap_or(0.0).max(*number)).fold(0.0, f64::max);
@@ -43,9 +40,9 @@ pub fn mix_times(parts: &PartEvaluations, series: &[Series]) -> Option<Chart> {
         let is_behind = as_time(*number) > as_time(best);
         let ratio = if is_behind { format!(", ×{} of the best", three(number / best)) } else { String::new() };
         let p99 = tail(one.place).map_or_else(String::new, |tail| format!(", p99 {}", time(tail)));
-        let alone = value(Criterion::ALONE, one.place).filter(|_| criterion == Criterion::CAPACITY);
-        let alone = alone.map_or_else(String::new, |alone| format!(", {} by itself", time(alone)));
-        let text = format!("{}{ratio}{p99}{alone}", text(*number));
+        let own = parts.number_of_mix(Criterion::OWN_TIME, one.place).filter(|_| criterion == Criterion::CAPACITY);
+        let own = own.map_or_else(String::new, |own| format!(", {} by itself", time(own)));
+        let text = format!("{}{ratio}{p99}{own}", text(*number));
         svg.group(&format!("mark {}", one.class()), &format!("{}: {text}", one.name), |svg| {
             one.marker(svg, "dot", (6.0, top + 9.0), 4.0);
             svg.text("label", (17.0, top + 13.0), &cut(&one.name, 32));

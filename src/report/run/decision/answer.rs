@@ -3,9 +3,9 @@
 use crate::record::{Metric, Part};
 use crate::report::document::format::{listed, marked, percent};
 use crate::report::run::PartEvaluations;
-use crate::results::{BeatenRecord, ComparedNumber, PublishedAnswer, PublishedMetric, TradeOffRecord};
+use crate::results::{BeatenRecord, ComparedNumber, Difference, PublishedAnswer, PublishedMetric, TradeOffRecord};
 use crate::stats::{
-    Answer, ArmComparison, Beaten, Criterion, CriterionResult, Quantity, Reason, Role, Verdict, least_effect,
+    Answer, ArmComparison, Beaten, Criterion, CriterionResult, Quantity, Reason, Role, Verdict, effect, least_effect,
 };
 
 use super::{flips, phrase};
@@ -38,7 +38,7 @@ impl<'r> Judged<'r> {
 
     /// The strategies that take part in verdicts.
     pub(crate) fn judged(&self) -> Vec<usize> {
-        let mut all: Vec<usize> = self.answer.duels.iter().map(|one| one.against).chain([self.answer.best]).collect();
+        let mut all: Vec<usize> = self.answer.pairs.iter().map(|one| one.against).chain([self.answer.best]).collect();
         all.sort_unstable();
         all
     }
@@ -65,22 +65,22 @@ impl<'r> Judged<'r> {
         PublishedAnswer {
             winner: answer.winner().map(name),
             leading: answer.leading().into_iter().map(name).collect(),
-            beaten: answer.beaten().into_iter().map(|one| self.beaten_record(&one)).collect(),
+            beaten: answer.beaten().iter().filter_map(|one| self.beaten_record(one)).collect(),
             trade_offs: trade_offs.collect(),
             least_effect: least_effect(answer.tied()).filter(|_| answer.winner().is_none()),
             fragile: flips::shares(self).is_some_and(|flips| flips.iter().any(|(_, flip)| flip.is_fragile())),
         }
     }
 
-    fn beaten_record(&self, one: &Beaten) -> BeatenRecord {
-        let interval = one.ratio.interval.map(|interval| [interval.low, interval.high]);
-        let others = self.answer.duel(one.strategy).into_iter().flat_map(|duel| duel.counting());
-        BeatenRecord {
+    fn beaten_record(&self, one: &Beaten) -> Option<BeatenRecord> {
+        let pair = self.answer.pair(one.strategy)?;
+        let by = pair.by(one.criterion).and_then(compared)?;
+        Some(BeatenRecord {
             strategy: self.name(one.strategy).to_owned(),
-            by: ComparedNumber { metric: published(one.criterion), ratio: one.ratio.mean, interval, is_shown: true },
-            also: others.filter(|other| other.criterion != one.criterion).find_map(compared),
+            by: if one.overloaded.is_some() { ComparedNumber { ratio: None, interval: None, ..by } } else { by },
+            also: pair.counting().filter(|other| other.criterion != one.criterion).find_map(compared),
             overloaded: one.overloaded,
-        }
+        })
     }
 
     /// The answer in pieces, see [`phrase::answer`].
@@ -102,7 +102,7 @@ impl<'r> Judged<'r> {
             .collect::<Vec<_>>();
         let open = self
             .answer
-            .duels
+            .pairs
             .iter()
             .map(|one| one.against)
             .filter(|one| self.answer.winner().is_none() && !named.contains(one));
@@ -114,7 +114,7 @@ impl<'r> Judged<'r> {
 
     /// How the best strategy stands by one criterion against some others.
     fn sentence(&self, criterion: Criterion, against: &[usize]) -> Option<String> {
-        let results = against.iter().filter_map(|one| self.answer.duel(*one)?.by(criterion));
+        let results = against.iter().filter_map(|one| self.answer.pair(*one)?.by(criterion));
         let (shown, open): (Vec<_>, Vec<_>) = results.partition(|one| one.verdict().is_difference());
         let mut texts: Vec<String> = Vec::new();
         for verdict in [Verdict::Faster, Verdict::Slower] {
@@ -206,12 +206,18 @@ fn published(criterion: Criterion) -> PublishedMetric {
 }
 
 fn compared(result: &CriterionResult) -> Option<ComparedNumber> {
-    let ratio = result.comparison.ratio?;
-    Some(ComparedNumber {
+    let ratio = result.comparison.ratio;
+    let is_known = ratio.is_some() || result.overloaded.is_some();
+    let difference = match result.verdict() {
+        verdict if verdict.is_difference() => Difference::Reported,
+        verdict if effect(verdict).is_some() => Difference::NotFound,
+        _ => Difference::Undecided,
+    };
+    is_known.then(|| ComparedNumber {
         metric: published(result.criterion),
-        ratio: ratio.mean,
-        interval: ratio.interval.map(|interval| [interval.low, interval.high]),
-        is_shown: result.verdict().is_difference(),
+        ratio: ratio.map(|ratio| ratio.mean),
+        interval: ratio.and_then(|ratio| ratio.interval).map(|interval| [interval.low, interval.high]),
+        difference,
     })
 }
 

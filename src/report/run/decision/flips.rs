@@ -1,10 +1,9 @@
 //! Where the answer flips: the mixes, the shares of an operation and the networks in which another strategy is faster.
 
-use crate::record::Metric;
 use crate::report::document::format::marked;
 use crate::report::run::PartEvaluations;
 use crate::results::{Part, RunRecord};
-use crate::stats::{self, MixEstimate, Prediction, ShareFlip};
+use crate::stats::{self, Criterion, MixEstimate, Prediction, ShareFlip};
 
 use super::answer::Judged;
 use super::phrase::{self, UNPREDICTED};
@@ -44,7 +43,7 @@ fn other_mixes(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
         let parts = PartEvaluations::new(other);
         let there = Judged::of(&parts).filter(|_| parts.main().no_verdict.is_none())?;
         let here = judged.name(judged.answer.best);
-        let beaten = there.published().beaten.into_iter().find(|one| one.strategy == here)?;
+        let beaten = there.published().beaten.into_iter().find(|one| one.strategy == here && one.by.ratio.is_some())?;
         let (mix, best) = (marked(&other.mix.name), there.marked(there.answer.best));
         Some(phrase::mix_flip(&mix, &best, &beaten.by, &marked(here)))
     };
@@ -59,8 +58,7 @@ fn networks(judged: &Judged) -> Vec<String> {
         let calls = stats::all_operations(parts.main_record()?, strategy);
         stats::outcome_totals(calls).round_trips_per_call()
     };
-    let alone = parts.of_mix(Part::Own, Metric::MEAN);
-    let time = |strategy: usize| alone?.arms().get(strategy)?.series.value;
+    let time = |strategy: usize| parts.number_of_mix(Criterion::OWN_TIME, strategy);
     let flip = |other: usize| {
         let trips = [trips(best)?, trips(other)?];
         let longer = stats::network_flip([time(best)?, time(other)?], trips).filter(|_| trips[1] < trips[0])?;

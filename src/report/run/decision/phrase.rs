@@ -2,7 +2,8 @@
 
 use crate::report::document::format::{NOTHING, bytes, count, interval, listed, percent, plain, time};
 use crate::results::{
-    BeatenRecord, ComparedNumber, PublishedAnswer, PublishedMetric, Reason, TradeOffRecord, Verdict, in_percent,
+    BeatenRecord, ComparedNumber, Difference, PublishedAnswer, PublishedMetric, Reason, TradeOffRecord, Verdict,
+    in_percent,
 };
 use crate::stats::{ConfidenceInterval, DIRTY_SHARE, MINIMUM_ROUNDS, Quantity, Ratio, ShareFlip};
 
@@ -85,12 +86,15 @@ fn beats(one: &BeatenRecord) -> String {
     if let Some(share) = one.overloaded {
         return format!("{} keeps up with only {} of the calls", one.strategy, percent(share));
     }
-    let also = one.also.as_ref().map(|also| match (also.is_shown, also.metric.is_rate()) {
-        (true, _) => format!(" ({})", lead(also, also.ratio)),
-        (false, true) => " (calls/s: no difference found)".to_owned(),
-        (false, false) => " (by itself no difference found)".to_owned(),
+    let also = one.also.as_ref().map(|also| {
+        let what = if also.metric.is_rate() { "calls/s:" } else { "by itself" };
+        match also.difference {
+            Difference::Reported => format!(" ({})", lead(also)),
+            Difference::NotFound => format!(" ({what} no difference found)"),
+            Difference::Undecided => format!(" ({what} undecided)"),
+        }
     });
-    format!("{} than {}{}", lead(&one.by, one.by.ratio), one.strategy, also.unwrap_or_default())
+    format!("{} than {}{}", lead(&one.by), one.strategy, also.unwrap_or_default())
 }
 
 /// Which strategies are worse than the best of those that lead.
@@ -103,17 +107,13 @@ fn worse(found: &PublishedAnswer, best: &str) -> Option<String> {
     }
     // Those that are worse in another number are not at least this far behind in this one.
     let is_same = found.beaten.iter().all(|one| one.by.metric == nearest.by.metric);
-    let by = if is_same {
-        format!(": {least}{} than {best}", lead(&nearest.by, nearest.by.ratio.recip()))
-    } else {
-        String::new()
-    };
+    let by = if is_same { format!(": {least}{} than {best}", lead(&nearest.by.turned())) } else { String::new() };
     Some(format!("Avoid {}{by}.", short_list(&names)))
 }
 
 /// Where two strategies are better in turn.
 fn trade_off(best: &str, one: &TradeOffRecord) -> String {
-    let [ahead, behind] = [lead(&one.ahead, one.ahead.ratio), lead(&one.behind, one.behind.ratio.recip())];
+    let [ahead, behind] = [lead(&one.ahead), lead(&one.behind.turned())];
     format!(
         "Trade-off between {best} and {other}: {best} {is_ahead}, {other} {is_behind}.",
         other = one.strategy,
@@ -127,7 +127,8 @@ fn verb(number: &ComparedNumber) -> &'static str {
 }
 
 /// [`factor`] of a published number: of times of calls by themselves it says so.
-fn lead(number: &ComparedNumber, ratio: f64) -> String {
+fn lead(number: &ComparedNumber) -> String {
+    let Some(ratio) = number.ratio else { return "not comparable".to_owned() };
     let quantity = if number.metric.is_rate() { Quantity::Throughput } else { Quantity::Time };
     let alone = if number.metric == PublishedMetric::OWN_TIME { " by itself" } else { "" };
     factor(ratio, quantity) + alone
@@ -174,7 +175,7 @@ pub fn network_flip(name: &str, longer: f64) -> String {
 
 /// Which strategy wins in another mix.
 pub fn mix_flip(mix: &str, best: &str, by: &ComparedNumber, than: &str) -> String {
-    format!("in the mix {mix}, {best} {}{} than {than} (measured)", verb(by), lead(by, by.ratio))
+    format!("in the mix {mix}, {best} {}{} than {than} (measured)", verb(by), lead(by))
 }
 
 /// In which mixes a strategy beats those that win in others.

@@ -192,6 +192,22 @@ fn calls_per_second_decide_what_times_leave_open() {
 }
 
 #[test]
+fn what_cannot_be_compared_is_not_called_a_tie() {
+    let decision = decision(&run(|part, strategy, cell| {
+        if part == Part::Own && strategy == 0 {
+            cell.operations.iter_mut().for_each(|operation| set_time(operation, 1_200_000.0));
+        }
+        // Its clients are mostly idle.
+        if part == Part::Saturation && strategy == 0 {
+            cell.seconds *= 3.0;
+        }
+    }));
+    assert_eq!(decision.answer, "Choose linked: 3.0x faster by itself than embedded (calls/s: undecided).");
+    let sure = decision.sure.unwrap();
+    assert!(sure.starts_with("Calls/s of 7 clients: not compared with `embedded` (embedded kept only "), "{sure}");
+}
+
+#[test]
 fn what_is_faster_by_itself_and_makes_fewer_calls_is_a_trade_off() {
     let decision = decision(&run(|part, strategy, cell| {
         slow_mix(part, strategy, cell);

@@ -2,7 +2,7 @@
 
 use crate::record::{Counter, Part};
 use crate::report::document::format::{capitalised, listed, marked, percent, three, time};
-use crate::stats::{Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
+use crate::stats::{self, Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
 
 use super::answer::Judged;
 
@@ -15,12 +15,12 @@ pub(crate) fn why(judged: &Judged) -> Option<String> {
     let Some(own) = judged.parts.record(Part::Own) else {
         return Some("Not known: this run did not measure own costs (--only).".into());
     };
-    let part = Some(loser.criterion.part).filter(|part| *part != Part::Own);
-    let part =
-        part.or_else(|| [Part::Saturation, Part::Rate].into_iter().find(|part| judged.parts.get(*part).is_some()))?;
-    let mix = judged.parts.record(part)?;
-    let ratio = loser.ratio.mean;
-    let measured = loser.criterion.quantity().as_time(ratio).recip();
+    let mix = match loser.criterion.part {
+        Part::Own => stats::loaded(judged.parts.all_records())?,
+        part => judged.parts.record(part)?,
+    };
+    let part = mix.part?;
+    let measured = loser.criterion.quantity().as_time(loser.ratio?.mean).recip();
     let (slower, faster) = (judged.marked(loser.strategy), judged.marked(judged.answer.best));
     let text = Text {
         operations: &own.operations,
