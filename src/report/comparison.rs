@@ -3,7 +3,7 @@
 use crate::record::Metric;
 use crate::results::{Part, RunRecord, ServerSharing, in_percent};
 use crate::stats::run_comparison::{
-    ComparedParts, ComparedUnit, OperationChange, RunComparison, SharedShift, StrategyChange, TimeChange,
+    ComparedParts, ComparedUnit, Disturbance, OperationChange, RunComparison, SharedShift, StrategyChange, TimeChange,
     measured_parts,
 };
 use crate::stats::{self, CollectionGrowth, Quantity, Ratio, Reason, Role, Verdict};
@@ -98,9 +98,9 @@ fn headline(found: &RunComparison, runs: ComparedRuns) -> Headline {
         mix,
         times: Some(if found.parts.mix == Part::Rate { "response" } else { "service" }),
         sentences: vec![verdict(found, tolerance)],
-        tone: if worse.is_empty() { Tone::Strong } else { Tone::Bad },
+        tone: if found.has_regression() { Tone::Bad } else { Tone::Strong },
         findings: worse.into_iter().take(NAMED).chain(better.into_iter().take(NAMED)).collect(),
-        notes: notes.chain(criteria(found, tolerance)).collect(),
+        notes: notes.chain(if found.is_disturbed() { Vec::new() } else { criteria(found, tolerance) }).collect(),
         ..Headline::default()
     }
 }
@@ -111,13 +111,17 @@ fn basis(found: &RunComparison, runs: ComparedRuns) -> String {
         let name = plain(name);
         format!(
             "Judged are times relative to {name} in the same rounds, because the machine may have been more or less busy in B \
-             than in A; a change of {name} itself shows in all others. "
+             than in A. Where {name} itself changed, nothing is decided. "
         )
     });
     let over_runs = format!("The CIs are over runs, {} of A and {} of B.", runs.before.len(), runs.after.len());
     let unit = match found.unit {
         ComparedUnit::PairedRounds => {
             "A and B took turns, round by round, with the same data and calls: their times are compared in pairs of rounds."
+        }
+        ComparedUnit::Rounds if found.contains_sessions => {
+            "A and B have other data and calls, as two sessions have: the CIs are over the rounds of one run per side, and contain \
+             how far sessions of published results usually are apart."
         }
         ComparedUnit::Rounds => {
             "The CIs are over the rounds of one run per side. They do not contain how much runs differ from each other: for \
@@ -191,6 +195,9 @@ fn obstacles_text(obstacles: [Option<Reason>; 2]) -> String {
 fn verdict(found: &RunComparison, tolerance: f64) -> String {
     let count =
         |is_meant: &dyn Fn(&TimeChange) -> bool| found.judged().filter(|(.., change)| is_meant(change)).count() as u64;
+    if found.is_disturbed() {
+        return undecided(found);
+    }
     let limit = limit(tolerance);
     let all = counted(count(&|_| true), "number");
     let slower = count(&|one| one.verdict == Verdict::Slower);
@@ -199,8 +206,9 @@ fn verdict(found: &RunComparison, tolerance: f64) -> String {
     let parts = [
         (count(&|one| matches!(one.verdict, Verdict::Same { .. })), format!("the same within {limit}")),
         (count(&|one| one.verdict == Verdict::Faster), "faster".to_owned()),
-        (count(&TimeChange::is_open), "inconclusive".to_owned()),
-        (count(&is_incomparable), "not compared".to_owned()),
+        (count(&|one| one.is_open() && !one.is_disturbed()), "inconclusive".to_owned()),
+        (count(&TimeChange::is_disturbed), "undecided, because the reference itself changed".to_owned()),
+        (count(&|one| is_incomparable(one) && !one.is_disturbed()), "not compared".to_owned()),
     ];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}"));
     let parts = parts.collect::<Vec<_>>().join(", ");
@@ -223,6 +231,54 @@ fn verdict(found: &RunComparison, tolerance: f64) -> String {
         (broken > 0).then(|| format!("{broken} of {all} can no longer be compared, because calls fail or wait"));
     let regression = slower.into_iter().chain(broken).collect::<Vec<_>>().join(", and ");
     format!("REGRESSION: {regression}{}.", rest("; of the others "))
+}
+
+/// Why the runs decide nothing, and what to do.
+fn undecided(found: &RunComparison) -> String {
+    let reference = found.relative_to.as_ref().map_or_else(|| "the reference".to_owned(), |name| plain(name));
+    let reasons: Vec<String> = found.disturbances.iter().map(|one| disturbance(*one, &reference)).collect();
+    let again = match found.unit {
+        ComparedUnit::PairedRounds => "measure both again when the machine has nothing else to do",
+        ComparedUnit::Rounds | ComparedUnit::Runs => {
+            "measure A and B again when the machine has nothing else to do, or two servers in turns with --ab"
+        }
+    };
+    format!("Undecided: neither a regression nor its absence is shown, because {}; {again}.", reasons.join("; "))
+}
+
+fn disturbance(one: Disturbance, reference: &str) -> String {
+    match one {
+        Disturbance::Steal { side, cells } => format!(
+            "in {} the hypervisor took more than 5 % of the processors from {} of the cells",
+            side.name(),
+            percent(cells)
+        ),
+        Disturbance::OtherLoad { busy: [before, after] } => format!(
+            "the processors were {} busy in A and {} in B while {reference} served the same calls",
+            percent(before),
+            percent(after)
+        ),
+        Disturbance::Overload { side, achieved } => {
+            format!(
+                "{reference} itself kept up with only {} of the intended calls in {}",
+                percent(achieved),
+                side.name()
+            )
+        }
+        Disturbance::Repeat { side, ratio } => format!(
+            "in {} two measurements of the baseline differ by {}",
+            side.name(),
+            percent(ratio.max(ratio.recip()) - 1.0)
+        ),
+        Disturbance::Reference { ratio, interval } => {
+            let ratio = Ratio { mean: ratio, interval: Some(interval), rounds: 0 };
+            let interval = factor_interval(&ratio).map_or_else(String::new, |interval| format!(" ({interval})"));
+            format!(
+                "{reference}, which the others are compared with, is itself {}{interval} in B",
+                factor(ratio.mean, Quantity::Time)
+            )
+        }
+    }
 }
 
 fn limit(tolerance: f64) -> String {
@@ -280,8 +336,8 @@ fn times(found: &RunComparison, tolerance: f64) -> Section {
         Measure::data("high", "The upper bound.", |one| one.change.interval.map(|bounds| bounds.high)),
         Measure::word(
             "verdict",
-            "`slower`, `faster`, `same`, or why it is none of them, such as `within_noise`, `open`, `overloaded`, `reference` or \
-             `not_judged`.",
+            "`slower`, `faster`, `same`, or why it is none of them, such as `within_noise`, `open`, `disturbed`, `overloaded`, \
+             `reference` or `not_judged`.",
             |one| one.change.verdict.id(),
         ),
     ];
@@ -465,7 +521,7 @@ fn shared_shift(SharedShift { means, typical, range }: SharedShift, found: &RunC
     let relative = if found.relative_to.is_some() { " What is relative does not contain it." } else { "" };
     format!(
         "All {means} means changed alike, by {low} to {high} (median {typical}): the cause may be the server, or a machine that was \
-         more or less busy. See what differs; `docshape run --ab` measures two servers in turns.{relative}"
+         more or less busy. See what differs; docshape run --ab measures two servers in turns.{relative}"
     )
 }
 
@@ -517,11 +573,9 @@ pub(crate) mod tests {
 
     /// A comparison with every section and table.
     pub(crate) fn complete() -> Report {
-        let mut after = slowed(&[0], 1.5);
+        let mut after = slowed(&[1], 1.5);
         for round in &mut after.rounds {
-            for operation in &mut round.cells[1].operations {
-                operation.outcomes.iter_mut().for_each(|one| one.sum /= 2);
-            }
+            round.cells[1].operations[0].outcomes.iter_mut().for_each(|one| one.sum /= 3);
         }
         after.server.version = "7.0.1".into();
         after.settings.calls = Some(1_000);
@@ -533,6 +587,12 @@ pub(crate) mod tests {
         let [terminal, markdown] = in_every_form(&complete());
         insta::assert_snapshot!("slower_and_faster_80_columns", terminal);
         insta::assert_snapshot!("slower_and_faster_markdown", markdown);
+    }
+
+    #[test]
+    fn a_reference_that_changed_decides_nothing() {
+        let [terminal, _] = in_every_form(&compared(&sample::run(8), &slowed(&[0, 1, 2], 5.2), &[]));
+        insta::assert_snapshot!("reference_changed_80_columns", terminal);
     }
 
     #[test]
@@ -585,8 +645,9 @@ pub(crate) mod tests {
             &[("strategy", "linked"), ("operation", "mix")],
         );
         assert_eq!((&record["metric"], &record["verdict"]), (&json!("mean"), &json!("faster")));
-        assert!((record["ratio"].as_f64().unwrap() - 0.5).abs() < 1e-3 && record["high"].as_f64().unwrap() < 0.52);
-        assert!((record["relative"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-3, "{record}");
+        let number = |key: &str| record[key].as_f64().unwrap();
+        assert!((number("ratio") - 0.869).abs() < 1e-3 && number("high") < 0.88, "{record}");
+        assert!((number("relative") - number("ratio")).abs() < 1e-9, "{record}");
     }
 
     #[test]

@@ -138,6 +138,8 @@ pub enum Reason {
         #[serde(serialize_with = "finite", deserialize_with = "infinite_without")]
         mde: f64,
     },
+    /// Separate runs met a machine, or a server, that differs too much for their times to be compared.
+    Disturbed,
     /// The interval has differences on both sides of the limit up to which a change does not matter.
     Open,
     /// A count that varies is lower in some rounds and higher in others.

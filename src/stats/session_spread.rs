@@ -30,6 +30,7 @@ use super::family::Family;
 use super::series::{RoundSeries, SeriesKey};
 use super::student::t_quantile;
 use super::view::judged;
+use super::welch::Shift;
 
 /// Resamples of the bootstrap.
 const RESAMPLES: u64 = 2_000;
@@ -169,6 +170,12 @@ impl SessionSpread {
     /// sessions, whose effects differ with the variance 2 tau², are less far apart.
     pub fn further(&self) -> f64 {
         (t_quantile(TWO_SIDED, self.freedom.max(1)) * 2_f64.sqrt() * self.tau).exp_m1()
+    }
+
+    /// The difference of the means of two sessions, with what sessions do: its variance is 2 tau² more.
+    pub(crate) fn widened(&self, shift: Shift) -> Shift {
+        let error = (2.0 * self.tau.powi(2) + shift.error.powi(2)).sqrt();
+        Shift { error, freedom: shift.freedom.min(self.freedom).max(1), ..shift }
     }
 
     /// How far two ratios are apart, as a multiple of the usual difference between sessions: the standard deviation of the

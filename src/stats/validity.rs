@@ -15,7 +15,7 @@ pub const ACHIEVED: f64 = 0.98;
 const PACER_LAG: f64 = 2e6;
 
 /// The share of the processors' time given to others above which there is a warning.
-const STEAL: f64 = 0.05;
+pub(crate) const STEAL: f64 = 0.05;
 
 /// A load thread that computes for more of its time than this may be what limits the throughput.
 const BUSY: f64 = 0.9;
@@ -128,7 +128,7 @@ fn p99(times: &TimesRecord) -> Option<f64> {
 }
 
 /// The middle value; the mean of both middle ones of an even number.
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -61,6 +61,18 @@ fn changed(folder: &Path, pointer: &str, value: Value) {
     fs::write(folder.join("c.json"), run.to_string()).unwrap();
 }
 
+/// Makes every call of a part of a run take this many times as long.
+fn scale_times(part: &mut Value, factor: u64) {
+    match part {
+        Value::Object(fields) => fields.iter_mut().for_each(|(name, value)| match value.as_u64() {
+            Some(sum) if name == "sum" => *value = json!(sum * factor),
+            _ => scale_times(value, factor),
+        }),
+        Value::Array(all) => all.iter_mut().for_each(|value| scale_times(value, factor)),
+        _ => {}
+    }
+}
+
 #[test]
 fn a_dropped_index_is_a_regression() {
     let place = tempfile::tempdir().unwrap();
@@ -87,9 +99,10 @@ fn a_dropped_index_is_a_regression() {
     ends(folder, &["run", "orders.yaml", "--save-run", "../main"], 2, &["letters, digits"]);
 
     let saved = "results/orders/saved-runs/main.json";
-    measured("orders.yaml", "a", &["--calls", "120", "--save-run", "main"], 0, &["saved as `main` in", saved]);
-    let slower = ["--compare-with", "main", "--save-run", "main"];
-    let words = ["REGRESSION", "plain of_customer", "not saved as `main`", "The definition of strategy plain changed"];
+    measured("orders.yaml", "a", &["--calls", "120", "--save-run", "main"], 0, &["saved as main in", saved]);
+    // Beyond what a busy machine does to the reference.
+    let slower = ["--compare-with", "main", "--save-run", "main", "--tolerance", "60"];
+    let words = ["REGRESSION", "plain of_customer", "not saved as main", "The definition of strategy plain changed"];
     measured("without.yaml", "b", &slower, 1, &words);
     let calls = |run: &str| {
         let run: Value = serde_json::from_slice(&fs::read(folder.join(run)).unwrap()).unwrap();
@@ -103,25 +116,55 @@ fn a_dropped_index_is_a_regression() {
 
     ends(
         folder,
-        &["compare", "a", "b"],
+        &["compare", "a", "b", "--tolerance", "60"],
         1,
-        &["REGRESSION: B is slower than A, relative to steady, by more than 5 % in 2 of 2 numbers."],
+        &["REGRESSION: B is slower than A, relative to steady, by more than 60 % in 2 of 2 numbers."],
     );
     ends(
         folder,
-        &["compare", "b/run.json", "--compare-with", "main", "--format", "markdown"],
+        &["compare", "b/run.json", "--compare-with", "main", "--tolerance", "60", "--format", "markdown"],
         1,
         &["# Is there an index?", "- **plain mix**: "],
     );
-    let (ended, json, _) = docshape(folder, &["compare", "a", "b", "--format", "json"]);
+    let (ended, json, _) = docshape(folder, &["compare", "a", "b", "--tolerance", "60", "--format", "json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((ended, &json["tables"]["changes"][0]["verdict"]), (1, &json!("slower")));
-    ends(folder, &["compare", "b", "a"], 0, &["No regression beyond 5 % found in 2 numbers: 2 faster."]);
+    ends(
+        folder,
+        &["compare", "b", "a", "--tolerance", "60"],
+        0,
+        &["No regression beyond 60 % found in 2 numbers: 2 faster."],
+    );
     let itself = ends(folder, &["compare", "a", "--compare-with", "main"], 0, &["1.00"]);
     assert!(!itself.contains("REGRESSION") && !itself.contains("What differs"), "{itself}");
     ends(folder, &["compare", "a", "--save-run", "main"], 0, &["replacing the previous one"]);
-    ends(folder, &["compare", "a", "b", "--save-run", "main"], 1, &["not saved as `main`: this run is a regression"]);
+    ends(
+        folder,
+        &["compare", "a", "b", "--tolerance", "60", "--save-run", "main"],
+        1,
+        &["not saved as main: this run is a regression"],
+    );
     ends(folder, &["compare", "a", "--compare-with", "mian"], 2, &["no saved run `mian` of orders", "saved are main"]);
+
+    // The saved run decides what the user leaves open, and what he repeats; another value contradicts it.
+    let other = ["--compare-with", "main", "--calls", "121"];
+    measured("orders.yaml", "x", &other, 2, &["--calls 121 contradicts saved run main", "with --calls 120: omit it"]);
+    let other = ["--compare-with", "main", "--clients", "9"];
+    measured("orders.yaml", "x", &other, 2, &["--clients 9 contradicts saved run main"]);
+
+    // A machine that makes everything slower is neither a regression nor an all-clear.
+    let mut run: Value = serde_json::from_slice(&fs::read(folder.join("a/run.json")).unwrap()).unwrap();
+    scale_times(&mut run["parts"], 5);
+    fs::write(folder.join("c.json"), run.to_string()).unwrap();
+    let words = ["Undecided: neither a regression nor its absence", "steady", "is itself 5.0x slower", "--ab"];
+    ends(folder, &["compare", "a", "c.json"], 4, &words);
+    ends(folder, &["compare", "c.json", "a"], 4, &["is itself 5.0x faster"]);
+    ends(
+        folder,
+        &["compare", "a", "c.json", "--save-run", "main"],
+        4,
+        &["not saved as main: the comparison is undecided"],
+    );
 
     // Runs that cannot be compared.
     ends(folder, &["compare", "a"], 2, &["B"]);
@@ -140,12 +183,9 @@ fn a_dropped_index_is_a_regression() {
     ends(folder, &["compare", "a", "b", "b"], 2, &["need `--` between the sides"]);
     ends(folder, &["compare", "a", "b", "--strategies", "plain"], 2, &["only one safe strategy in common"]);
     changed(folder, "/settings/seed", json!(5));
-    ends(
-        folder,
-        &["compare", "a", "c.json"],
-        2,
-        &["a and c.json cannot be compared: their data differ (seeds 1 and 5)"],
-    );
+    // Other data are what another session has. How sure that is depends on the published spread.
+    let sessions = docshape(folder, &["compare", "a", "c.json"]);
+    assert!(sessions.0 != 2 && sessions.1.contains("as two sessions have"), "{sessions:?}");
     changed(folder, "/status", json!("interrupted"));
     ends(folder, &["compare", "a", "c.json"], 2, &["c.json cannot be compared: it was interrupted"]);
     changed(folder, "/scenario/name", json!("../../up"));

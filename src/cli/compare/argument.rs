@@ -44,7 +44,8 @@ const FORMATS: [ReportFormat; 4] =
 pub struct SavedRunArguments {
     /// Compare with saved run NAME; exit with 1 if this run is slower [default: no comparison]
     ///
-    /// Saved runs are in results/SCENARIO/saved-runs. --calls, --rate and --isolate default to those of NAME.
+    /// Saved runs are in results/SCENARIO/saved-runs. Mix, parameters, seed, load and length are those of
+    /// NAME, unless options say otherwise.
     #[arg(long, value_name = "NAME", value_parser = saved_run)]
     pub compare_with: Option<String>,
     /// Save this run under NAME unless it is invalid or a regression [default: do not save]

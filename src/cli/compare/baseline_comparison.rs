@@ -4,15 +4,21 @@ use std::path::Path;
 
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::output;
-use crate::cli::run::like;
+use crate::cli::run::{PlannedRun, RunArguments, like, resume};
+use crate::cli::scenario::prepare_source;
+use crate::compile::Choice;
 use crate::report::NamedRun;
-use crate::results::{self, LoadModel, RunRecord, RunSettings};
+use crate::results::{self, RunRecord, RunSettings};
 use crate::stats::MINIMUM_ROUNDS;
 
 use super::{
     SavedRunArguments, check_comparable, check_usable, comparability, compare_two, folder, load_saved, one_strategy,
     reference, save,
 };
+
+/// Options that contradict no saved run: what the comparison judges by, how often it is repeated, what is drawn, the cache, which
+/// may be what is compared, and slices, of which a run with few calls makes fewer than it is asked for.
+const FREE: [&str; 7] = ["seed", "threshold", "rounds", "noise", "error-budget", "cache-gb", "slices"];
 
 /// What a run is compared with and saved as.
 pub struct BaselineComparison {
@@ -25,74 +31,88 @@ impl BaselineComparison {
     /// Loads the saved run that a run of this scenario names.
     ///
     /// # Errors
-    /// When it does not exist or cannot be compared, or the new run will have too few rounds.
-    pub fn of(
-        given: &SavedRunArguments,
-        settings: &RunSettings,
-        scenario: &str,
-    ) -> Result<BaselineComparison, CliError> {
+    /// When it does not exist or cannot be compared.
+    pub fn of(given: &SavedRunArguments, scenario: &str) -> Result<BaselineComparison, CliError> {
         let saved = given.compare_with.as_ref().map(|name| load_saved(scenario, name)).transpose()?;
         if let Some(saved) = &saved {
             check_usable(saved)?;
         }
         let comparison = BaselineComparison { saved, save: given.save_run.clone(), tolerance: given.tolerance };
-        let rounds = settings.rounds;
         if !comparison.is_empty() {
             folder(scenario)?;
-            if rounds < MINIMUM_ROUNDS as u64 {
-                return Err(CliError::usage(format!(
-                    "a comparison needs {MINIMUM_ROUNDS} rounds, and this run would have {rounds}: use --preset quick or \
-                     --rounds 8, or omit --compare-with and --save-run"
-                )));
-            }
         }
         Ok(comparison)
+    }
+
+    /// Rejects a run with too few rounds.
+    ///
+    /// # Errors
+    /// When it is to be compared or saved, and has fewer than a comparison needs.
+    pub fn check_rounds(&self, rounds: u64) -> Result<(), CliError> {
+        if self.is_empty() || rounds >= MINIMUM_ROUNDS as u64 {
+            return Ok(());
+        }
+        Err(CliError::usage(format!(
+            "a comparison needs {MINIMUM_ROUNDS} rounds, and this run would have {rounds}: use --preset quick or --rounds 8, or \
+             omit --compare-with and --save-run"
+        )))
     }
 
     fn is_empty(&self) -> bool {
         self.saved.is_none() && self.save.is_none()
     }
 
-    /// Makes the run as long as the saved run, at its load, where the length and the rate are left open.
-    pub fn adopt(&self, mut settings: RunSettings) -> RunSettings {
-        let Some(NamedRun { record, .. }) = &self.saved else { return settings };
-        let old = like::settings(record, "like the run that it is compared with");
-        if old.preset != settings.preset {
-            return settings;
+    /// Plans the run like the saved one: its mix, parameters, data, load and length, as far as the command line does not say
+    /// otherwise.
+    ///
+    /// # Errors
+    /// When the command line asks for what cannot be compared with the saved run.
+    pub fn adopt(&self, planned: PlannedRun, arguments: &RunArguments) -> Result<PlannedRun, CliError> {
+        let Some(NamedRun { record, name }) = &self.saved else { return Ok(planned) };
+        if let Some([asked, had]) = like::contradiction(arguments, &record.settings, &FREE) {
+            let had = if had.starts_with("--") { format!("with {had}") } else { had };
+            return Err(CliError::usage(format!(
+                "{asked} contradicts {name}, which was measured {had}: omit it, because --compare-with takes it from there, or \
+                 measure both again"
+            )));
         }
-        settings.isolated = settings.isolated.or(old.isolated);
-        settings.shared_mongod = settings.shared_mongod.or(old.shared_mongod);
-        if let LoadModel::Open { rate: 0.0, .. } = settings.load {
-            (settings.load, settings.is_named_rate) = (old.load, old.is_named_rate);
-            settings.pilot.clone_from(&old.pilot);
-            settings.parts.retain(|part| !part.is_end_of_curve() || old.parts.contains(part));
-        }
-        if settings.duration.or(settings.planned_seconds).is_none() {
-            let is_same_rate = settings.load == old.load;
-            if settings.calls.is_none() {
-                (settings.calls, settings.fewer_calls) = (old.calls, old.fewer_calls);
-            }
-            settings.rate_calls = settings.rate_calls.or(old.rate_calls.filter(|_| is_same_rate));
-            settings.own_calls = settings.own_calls.or(old.own_calls);
-        }
-        settings
+        let (asked, given) = (planned.settings, &arguments.given);
+        let of = |option: &str| if given.has(option) { &asked } else { &record.settings };
+        let settings = RunSettings {
+            seed: of("seed").seed,
+            rounds: of("rounds").rounds,
+            noise: of("noise").noise,
+            error_budget: of("error-budget").error_budget,
+            set: of("set").set.clone(),
+            shares: of("share").shares.clone(),
+            thresholds: asked.thresholds.clone(),
+            cache_gb: asked.cache_gb,
+            ..like::settings(record, "like the run that it is compared with")
+        };
+        let old = resume::choice(record);
+        let chosen = Choice {
+            mix: planned.chosen.mix.clone().or(old.mix),
+            set: if given.has("set") { planned.chosen.set.clone() } else { old.set },
+            shares: if given.has("share") { planned.chosen.shares.clone() } else { old.shares },
+            seed: settings.seed,
+            write_concern: old.write_concern,
+            ..planned.chosen
+        };
+        let ready = prepare_source(planned.ready.source, &chosen)?;
+        Ok(PlannedRun { ready, chosen, settings, choice: planned.choice })
     }
 
-    /// Checks before the first call that the run can be compared, and gives it the planned length of the saved run.
+    /// Checks before the first call that the run can be compared.
     ///
     /// # Errors
     /// When it could not be compared with the saved run afterwards.
-    pub fn check(&self, head: &mut RunRecord) -> Result<(), CliError> {
+    pub fn check(&self, head: &RunRecord) -> Result<(), CliError> {
         let Some(saved) = &self.saved else { return Ok(()) };
         let this = NamedRun { name: "this run".to_owned(), record: head.clone() };
         check_comparable(saved, &this)?;
         let both = [&saved.record, &this.record];
         if reference(both.into_iter(), &comparability::common(both), &[]).is_none() {
             return Err(one_strategy(saved, &this));
-        }
-        let (old, new) = (&saved.record.settings, &mut head.settings);
-        if old.calls == new.calls {
-            new.planned_seconds = new.planned_seconds.or(old.planned_seconds);
         }
         Ok(())
     }

@@ -101,14 +101,15 @@ fn load_saved(scenario: &str, name: &str) -> Result<NamedRun, CliError> {
 /// Saves a run unless it is a regression, and prints what was done.
 fn save(record: &RunRecord, name: &str, exit: Exit) -> Result<(), CliError> {
     if exit != Exit::Success {
-        output::message(&format!("not saved as `{name}`: this run is a regression\n"));
+        let reason = if exit == Exit::Invalid { "the comparison is undecided" } else { "this run is a regression" };
+        output::message(&format!("not saved as {name}: {reason}\n"));
         return Ok(());
     }
     let folder = folder(&record.scenario.name)?;
     let replaced = saved_run::keep(record, &folder, name)?;
     let place = saved_run::file(&folder, name);
     let replaced = if replaced { ", replacing the previous one" } else { "" };
-    output::message(&format!("saved as `{name}` in {}{replaced}\n", place.display()));
+    output::message(&format!("saved as {name} in {}{replaced}\n", place.display()));
     Ok(())
 }
 
@@ -171,7 +172,11 @@ fn compare_sides(
     })?;
     let report = Report::of_comparison(&found, ComparedRuns { before, after, tolerance, changed: &changed });
     output::print(&in_format(&report, format, true).unwrap_or_default())?;
-    Ok(if found.has_regression() { Exit::CheckFailed } else { Exit::Success })
+    Ok(match (found.has_regression(), found.is_disturbed()) {
+        (true, _) => Exit::CheckFailed,
+        (false, true) => Exit::Invalid,
+        (false, false) => Exit::Success,
+    })
 }
 
 /// The strategy that others are relative to: the first safe one whose definition did not change, else the first safe one;

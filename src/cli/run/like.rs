@@ -10,7 +10,7 @@ use crate::cli::scenario::prepare_source;
 use crate::cli::server::ServerChoice;
 use crate::cli::{CliError, catalogue, output};
 use crate::compile::Choice;
-use crate::results::{self, PUBLISHED_FILE, RunRecord, RunSettings, ServerSharing};
+use crate::results::{self, PUBLISHED_FILE, RunRecord, RunSettings, ServerSharing, Setting};
 use crate::scenario::Source;
 
 use super::record::sha256;
@@ -26,7 +26,7 @@ pub struct GivenOptions(Vec<String>);
 
 impl GivenOptions {
     /// Whether the user wrote an option, by its name without dashes.
-    fn has(&self, option: &str) -> bool {
+    pub fn has(&self, option: &str) -> bool {
         let id = option.replace('-', "_");
         self.0.contains(&id)
     }
@@ -129,20 +129,8 @@ impl EarlierRun {
 
     /// Rejects options with another value than the run has.
     fn check_settings(&self, arguments: &RunArguments) -> Result<(), CliError> {
-        let write_concern = arguments.study.subject.write_concern.clone();
-        let asked = arguments.settings();
-        let asked = RunSettings { write_concern: write_concern.unwrap_or(asked.write_concern.clone()), ..asked };
-        let had = self.record.settings.table();
-        for (asked, had) in asked.table().into_iter().zip(had) {
-            let is_free = FREE.contains(&asked.option) || !arguments.given.has(asked.option);
-            // A rate that a pilot found was left open, too.
-            let is_open = asked.option == "rate" && !self.record.settings.is_named_rate && asked.values == ["auto"];
-            if !is_free && !is_open && asked.values != had.values {
-                let [asked, had] = [asked.values, had.values].map(|values| option(had.option, &values));
-                return Err(self.contradiction(&asked, &had));
-            }
-        }
-        Ok(())
+        contradiction(arguments, &self.record.settings, &FREE)
+            .map_or(Ok(()), |[asked, had]| Err(self.contradiction(&asked, &had)))
     }
 
     /// Rejects another part of the scenario than the run has.
@@ -202,6 +190,24 @@ impl EarlierRun {
             short(&recorded.sha256)
         )))
     }
+}
+
+/// The first option that the user wrote with another value than an earlier run has, as asked and as it was; none of those that
+/// are `free`.
+pub fn contradiction(arguments: &RunArguments, old: &RunSettings, free: &[&str]) -> Option<[String; 2]> {
+    let write_concern = arguments.study.subject.write_concern.clone();
+    let asked = arguments.settings();
+    let asked = RunSettings { write_concern: write_concern.unwrap_or(asked.write_concern.clone()), ..asked };
+    let differs = |(asked, had): &(Setting, Setting)| {
+        let is_free = free.contains(&asked.option) || !arguments.given.has(asked.option);
+        // A rate that a pilot found was left open, too.
+        let is_open = asked.option == "rate" && !old.is_named_rate && asked.values == ["auto"];
+        // Calls stay those that were asked for where much slower strategies make fewer.
+        let are_calls = asked.option == "calls" && old.calls.is_some_and(|calls| asked.values == [calls.to_string()]);
+        !is_free && !is_open && !are_calls && asked.values != had.values
+    };
+    let (asked, had) = asked.table().into_iter().zip(old.table()).find(differs)?;
+    Some([asked.values, had.values].map(|values| option(had.option, &values)))
 }
 
 /// An option with its values; in words where there is none.

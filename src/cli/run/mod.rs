@@ -75,13 +75,14 @@ impl PlannedRun {
 }
 
 fn new_run(arguments: RunArguments) -> Result<Exit, CliError> {
-    let PlannedRun { ready, chosen, settings, choice } = match &arguments.like {
+    let planned = match &arguments.like {
         Some(path) => EarlierRun::load(path)?.plan(&arguments)?,
         None => PlannedRun::new(&arguments)?,
     };
+    let comparison = BaselineComparison::of(&arguments.saved_run, &planned.ready.plan.name)?;
+    let PlannedRun { ready, chosen, settings, choice } = comparison.adopt(planned, &arguments)?;
+    comparison.check_rounds(settings.rounds)?;
     threshold::check(&arguments.measurement.threshold, &ready.plan)?;
-    let comparison = BaselineComparison::of(&arguments.saved_run, &settings, &ready.plan.name)?;
-    let settings = comparison.adopt(settings);
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.measurement.out.as_deref(), &ready.plan.name);
     let _locked = results::create_folder(&folder)?;
@@ -106,7 +107,8 @@ fn resume_study(arguments: RunArguments, folder: PathBuf) -> Result<Exit, CliErr
     }
     let choice = resume::server(&arguments.study.server, &record)?;
     let point = PointSetup::resumed(record, folder)?;
-    let comparison = BaselineComparison::of(&arguments.saved_run, &point.settings, &point.ready.plan.name)?;
+    let comparison = BaselineComparison::of(&arguments.saved_run, &point.ready.plan.name)?;
+    comparison.check_rounds(point.settings.rounds)?;
     on_server(&arguments, &comparison, point, choice, Invocation::now())
 }
 
@@ -167,8 +169,8 @@ fn on_server(
     let job = ServerJob::new(vec![point], invocation, &arguments.study);
     let job = ServerJob { announce: Box::new(|what| progress.prepare(what)), ..job };
     job.run(choice, ("rounds", &folder), async |points: Vec<PointSetup>, measured: JobServers<'_>| {
-        let Some(mut begun) = measured.begin_all(points)?.pop() else { return Ok(Exit::Success) };
-        comparison.check(&mut begun.record)?;
+        let Some(begun) = measured.begin_all(points)?.pop() else { return Ok(Exit::Success) };
+        comparison.check(&begun.record)?;
         let observer = (&progress, &begun.log);
         let point = measured.point(&begun, &observer, arguments.keep);
         let mut rounds =

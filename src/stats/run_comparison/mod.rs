@@ -2,8 +2,9 @@
 //!
 //! Separate runs met the machine at different times, when it may have been more or less busy. Judged is therefore the time of a
 //! strategy relative to that of a reference strategy in the same rounds, before and after: a difference of differences. Times
-//! as they are are described. Only runs that took turns in one session are compared as they are, round by round.
+//! as they are are described. Where the reference itself changed, or the machine was busy, nothing is decided. Only runs that took turns in one session are compared as they are, round by round.
 
+mod disturbance;
 mod numbers;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,9 @@ use super::latency::arithmetic_mean;
 use super::shared_cache::SharedCache;
 use super::view::Role;
 use super::{CollectionGrowth, collection_growth, distinct, inspected, operations, outcome_totals, role, value};
-use numbers::{Asked, Judging, Numbers};
+pub use disturbance::Disturbance;
+use disturbance::disturbances;
+use numbers::{Asked, Judging, Numbers, sessions};
 
 /// The fewest means that can show a shared shift.
 const ENOUGH_MEANS: usize = 3;
@@ -107,6 +110,10 @@ pub struct RunComparison {
     /// Strategies that are not judged, because in a run the cache of a shared server distorts their times, or those of the
     /// strategy that they are relative to.
     pub withheld: Vec<String>,
+    /// Why nothing is decided; empty where something may be.
+    pub disturbances: Vec<Disturbance>,
+    /// Whether the intervals contain how far sessions usually are apart: those of single runs with other data.
+    pub contains_sessions: bool,
     /// An entry per common strategy.
     pub strategies: Vec<StrategyChange>,
     /// The shift that nearly all means have in common.
@@ -175,19 +182,32 @@ impl TimeChange {
     pub fn is_regression(&self) -> bool {
         let is_broken = |reason: Reason| !matches!(reason, Reason::NoSuccess { .. });
         let [before, after] = self.obstacles;
-        self.verdict == Verdict::Slower || (before.is_none() && after.is_some_and(is_broken))
+        let is_new = !self.is_disturbed() && before.is_none() && after.is_some_and(is_broken);
+        self.verdict == Verdict::Slower || is_new
     }
 
     /// Whether later runs are better: faster beyond the tolerance, or comparable where earlier ones were not.
     pub fn is_improvement(&self) -> bool {
         let [before, after] = self.obstacles;
-        self.verdict == Verdict::Faster || (before.is_some() && after.is_none())
+        self.verdict == Verdict::Faster || (!self.is_disturbed() && before.is_some() && after.is_none())
+    }
+
+    /// Whether the machine or the server differed too much between the runs.
+    pub fn is_disturbed(&self) -> bool {
+        self.verdict == Verdict::Inconclusive(Reason::Disturbed)
+    }
+
+    /// The same of runs between which the machine differed too much: what is judged is not decided.
+    fn disturbed(self) -> TimeChange {
+        let is_judged = !matches!(self.verdict.reason(), Some(Reason::NotJudged | Reason::Reference));
+        let verdict = if is_judged { Verdict::Inconclusive(Reason::Disturbed) } else { self.verdict };
+        TimeChange { verdict, ..self }
     }
 
     /// Whether its times could be compared and do not show whether there is a change.
     pub fn is_open(&self) -> bool {
         let is_undecided = matches!(self.verdict, Verdict::NoDifference { .. } | Verdict::Inconclusive(_));
-        is_undecided && self.obstacles == [None; 2]
+        is_undecided && (self.obstacles == [None; 2] || self.is_disturbed())
     }
 }
 
@@ -221,12 +241,24 @@ pub fn compare_runs(runs: RunSides) -> Option<RunComparison> {
         saturation: of_part(&Part::Saturation),
         sizes: [last(&before)?, last(&after)?],
     };
-    let strategies = comparer.strategies();
+    let disturbances = comparer.disturbances();
+    let strategies = comparer.strategies(!disturbances.is_empty());
     // In turns, a shift of all is that of the server.
     let shared_shift = if runs.unit() == ComparedUnit::PairedRounds { None } else { shared_shift(&strategies) };
     let relative_to = runs.reference.filter(|_| runs.are_relative()).map(str::to_owned);
+    let contains_sessions = sessions(&comparer.mix, runs.unit()).is_some();
     let withheld = comparer.withheld;
-    Some(RunComparison { parts, unit: runs.unit(), relative_to, withheld, strategies, shared_shift })
+    let unit = runs.unit();
+    Some(RunComparison {
+        parts,
+        unit,
+        relative_to,
+        withheld,
+        disturbances,
+        contains_sessions,
+        strategies,
+        shared_shift,
+    })
 }
 
 /// The strategies whose times the cache of a shared server distorts in a run; all when it distorts those of the reference.
@@ -273,8 +305,37 @@ struct Comparer<'r> {
 type RowNumbers<'a> = (Option<usize>, Vec<(Metric, Numbers<'a>)>);
 
 impl Comparer<'_> {
-    fn strategies(&self) -> Vec<StrategyChange> {
+    /// What differed so much that nothing can be decided.
+    fn disturbances(&self) -> Vec<Disturbance> {
+        let reference = self.runs.reference.filter(|_| self.runs.are_relative());
+        let mut found = disturbances(&self.mix, reference);
+        let moved = reference.and_then(|name| self.reference_change(name, None, Metric::MEAN));
+        found.extend(moved.map(|(ratio, interval)| Disturbance::Reference { ratio, interval }));
+        found
+    }
+
+    /// How a number of the reference changed, beyond the tolerance and its noise; `None` where it did not.
+    fn reference_change(&self, name: &str, row: Option<usize>, metric: Metric) -> Option<(f64, ConfidenceInterval)> {
+        let sides = row.map_or(&self.mix, |_| &self.operations);
+        let (reference, judging, unit) = (None, Judging::AsTheyAre, self.runs.unit());
+        let numbers = Numbers::new(sides, metric, Asked { strategy: name, operation: row, reference, judging, unit });
+        // A family of the operations, as for the others.
+        let family = row.map_or(1, |_| self.mix.before[0].operations.len());
+        let change = numbers.change(self.runs.tolerance, family);
+        change.verdict.shown().and(change.ratio.zip(change.interval))
+    }
+
+    /// The numbers by which the reference itself changed: nothing is decided relative to them.
+    fn moved(&self, rows: &[RowNumbers]) -> Vec<(Option<usize>, Metric)> {
+        let Some(reference) = self.runs.reference.filter(|_| self.runs.are_relative()) else { return Vec::new() };
+        let all = rows.iter().flat_map(|(row, numbers)| numbers.iter().map(|(metric, _)| (*row, *metric)));
+        all.filter(|(row, metric)| self.reference_change(reference, *row, *metric).is_some()).collect()
+    }
+
+    /// An entry per strategy; of runs that are `disturbed`, nothing is decided.
+    fn strategies(&self, disturbed: bool) -> Vec<StrategyChange> {
         let rows: Vec<Vec<RowNumbers>> = self.runs.strategies.iter().map(|name| self.row_numbers(name)).collect();
+        let moved = self.moved(rows.first().map_or(&[][..], Vec::as_slice));
         // As within a run, the mix is a family of its own.
         let family = |is_mix: bool| {
             let members = rows.iter().flatten().filter(|(operation, _)| operation.is_none() == is_mix);
@@ -284,7 +345,11 @@ impl Comparer<'_> {
         let of_row = |(operation, numbers): &RowNumbers| {
             let family = if operation.is_none() { mix } else { operations };
             let shown = numbers.iter().filter(|(metric, numbers)| *metric == Metric::MEAN || numbers.have_rounds());
-            let change = |(metric, numbers): &(Metric, Numbers)| (*metric, numbers.change(self.runs.tolerance, family));
+            let change = |(metric, numbers): &(Metric, Numbers)| {
+                let change = numbers.change(self.runs.tolerance, family);
+                let is_disturbed = disturbed || moved.contains(&(*operation, *metric));
+                (*metric, if is_disturbed { change.disturbed() } else { change })
+            };
             let operation = operation.map(|operation| self.mix.before[0].operations[operation].clone());
             OperationChange { operation, changes: shown.map(change).collect() }
         };
@@ -366,6 +431,11 @@ impl RunComparison {
     /// Whether the later runs are worse anywhere.
     pub fn has_regression(&self) -> bool {
         self.judged().any(|(_, _, _, change)| change.is_regression())
+    }
+
+    /// Whether the machine or the server differed too much between the runs for anything to be decided.
+    pub fn is_disturbed(&self) -> bool {
+        !self.disturbances.is_empty()
     }
 
     /// The ratio that is judged.

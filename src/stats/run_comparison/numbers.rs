@@ -1,11 +1,12 @@
 //! One number of a strategy in the rounds of all runs, and what became of it.
 
 use crate::record::Metric;
-use crate::results::{CellRecord, Reason, RunRecord, Verdict};
+use crate::results::{CellRecord, Part, PublishedMetric, Reason, RunRecord, Verdict};
 use crate::stats::compare::{ArmTimes, MINIMUM_ROUNDS};
 use crate::stats::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use crate::stats::latency::{arithmetic_mean, geometric_mean};
 use crate::stats::series::{RoundSeries, SeriesKey, repeat_band};
+use crate::stats::session_spread::{SessionSpread, published_spread};
 use crate::stats::welch::Shift;
 use crate::stats::{cells, outcome_totals, selected};
 
@@ -56,6 +57,8 @@ pub(crate) struct Numbers<'a> {
     obstacles: [Option<Reason>; 2],
     /// Why the reference says nothing about it.
     unusable: Option<Reason>,
+    /// How far another session moves it, where that is part of its uncertainty.
+    sessions: Option<SessionSpread>,
 }
 
 impl<'a> Numbers<'a> {
@@ -86,6 +89,7 @@ impl<'a> Numbers<'a> {
                 .fold(0.0, f64::max),
             obstacles: obstacles(sides, strategy, operation),
             unusable,
+            sessions: sessions(sides, asked.unit),
             asked,
         }
     }
@@ -117,7 +121,10 @@ impl<'a> Numbers<'a> {
     /// The change of the number, judged in a family of this many.
     pub(super) fn change(&self, tolerance: f64, family: usize) -> TimeChange {
         let is_comparable = self.obstacles == [None; 2];
-        let shift = |values: &Values| shift(values, self.asked.unit).filter(|_| is_comparable);
+        let shift = |values: &Values| {
+            let shift = shift(values, self.asked.unit).filter(|_| is_comparable)?;
+            Some(self.sessions.map_or(shift, |spread| spread.widened(shift)))
+        };
         let ratio = |values: &Values| Some(mean_shift(values)?.exp()).filter(|_| is_comparable);
         let judged = self.judged().filter(|_| self.have_rounds()).and_then(shift);
         let logs = judged.map(|shift| (shift, shift.interval(FAMILY_ERROR / family.max(1) as f64)));
@@ -164,6 +171,19 @@ fn shift([before, after]: &Values, unit: ComparedUnit) -> Option<Shift> {
         ComparedUnit::Rounds => Shift::of(&logs(before), &logs(after)),
         ComparedUnit::Runs => Shift::pooled(&run_means(before), &run_means(after)),
     }
+}
+
+/// What sessions do to a ratio, where single runs with other data and calls are compared: those are sessions. `None` for others,
+/// and where no result has a second session.
+pub(crate) fn sessions(sides: &Sides, unit: ComparedUnit) -> Option<SessionSpread> {
+    let (before, after) = (sides.before.first()?, sides.after.first()?);
+    let is_session = unit == ComparedUnit::Rounds && before.settings.seed != after.settings.seed;
+    let metric = match before.part? {
+        Part::Own => PublishedMetric::OWN_TIME,
+        Part::Saturation => PublishedMetric::CALLS_PER_SECOND,
+        Part::Light | Part::Rate | Part::Heavy => PublishedMetric::RESPONSE_MEAN,
+    };
+    published_spread(metric).filter(|_| is_session).map(SessionSpread::from)
 }
 
 /// All arguments are logarithms: the interval of the ratio, the ratio, the tolerance, and what noise alone does.

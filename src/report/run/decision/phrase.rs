@@ -246,6 +246,9 @@ pub fn reason<'n>(reason: Reason, name: &dyn Fn(usize) -> Option<&'n str>) -> St
             format!("{unstable} (minimum detectable effect {}); use a longer preset", percent(mde))
         }
         Reason::Unstable { .. } => format!("{unstable}; use a longer preset"),
+        Reason::Disturbed => {
+            "not comparable, because the machine or the server differs too much between the runs".into()
+        }
         Reason::Open => "a change beyond the tolerance is neither shown nor excluded".into(),
         Reason::RoundsDisagree => "lower in some rounds and higher in others".into(),
         Reason::FewCalls => "too few calls per round exceed the percentile".into(),
