@@ -1,7 +1,7 @@
 //! Draws a few records and calls before the run, so that errors in expressions are reported with their place.
 
 use crate::plan::call_id::FIRST_NEW_RECORD;
-use crate::plan::{EvalError, Frame, Operation, Plan, spent_share};
+use crate::plan::{EvalError, Expression, Frame, Operation, Plan, spent_share};
 use crate::scenario::{Diagnostics, Scenario};
 
 /// Draws the first, the middle and the last record of every entity, and a new one where an operation makes one, so
@@ -11,17 +11,20 @@ pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) 
         let loaded = plan.data.len(position);
         let mut ordinals = if loaded == 0 { Vec::new() } else { vec![0, (loaded - 1) / 2, loaded - 1] };
         let mut arguments = plan.operations.iter().flat_map(|operation| operation.arguments.iter());
-        ordinals.extend(arguments.any(|argument| argument.value.makes(position)).then_some(FIRST_NEW_RECORD));
+        let is_orphan = |value: &Expression| value.makes(position) && !value.makes_with_family(position);
+        ordinals.extend(arguments.any(|argument| is_orphan(&argument.value)).then_some(FIRST_NEW_RECORD));
         for ordinal in ordinals {
             let record = plan.data.whole(position, ordinal);
-            for (field, (_, written)) in entity.fields.iter().zip(&scenario.entities[position].fields) {
+            let definition = &scenario.entities[position];
+            let written = definition.helpers.iter().chain(&definition.fields);
+            for (field, (_, written)) in entity.fields.iter().zip(written) {
                 if let Err(fault) = record.get(&field.name) {
                     let new = if ordinal == FIRST_NEW_RECORD { "new " } else { "" };
                     let message =
                         format!("cannot draw field `{}` of a {new}`{}` record: {fault}", field.name, entity.name);
                     let help = match (ordinal, entity.parent) {
                         (FIRST_NEW_RECORD, Some(_)) => {
-                            "a new record has no parent yet: what comes from the parent is null"
+                            "a new record has no parent: write `new(child, parent)`; without it, what comes from the parent is null"
                         }
                         _ => advice(&fault.to_string()),
                     };

@@ -4,11 +4,12 @@ use std::sync::{Arc, LazyLock};
 
 use crate::generate::Seed;
 use crate::plan::data::Field;
-use crate::plan::{Data, DataClock, Entity, Expression};
-use crate::scenario::{self, Diagnostics, Scenario};
+
+use crate::plan::{Data, DataClock, Entity, Expression, RowField};
+use crate::scenario::{self, Diagnostics, Node, Scenario, Spanned};
 
 use super::parts::all;
-use super::resolve::{resolve, resolve_records};
+use super::resolve::{entity_of, resolve, resolve_field};
 use super::scope::{EntityNames, Names, Origin, Scope};
 
 pub fn entity_names(scenario: &Scenario, diagnostics: &Diagnostics) -> Vec<EntityNames> {
@@ -32,8 +33,8 @@ pub fn entity_names(scenario: &Scenario, diagnostics: &Diagnostics) -> Vec<Entit
             }
             (owner < position).then_some(owner)
         });
-        let fields = entity.fields.iter().map(|(name, _)| (name.value.clone(), None)).collect();
-        made.push(EntityNames { name: name.clone(), fields, parent, children: Vec::new() });
+        let fields = entity.helpers.iter().chain(&entity.fields).map(|(name, _)| (name.value.clone(), None)).collect();
+        made.push(EntityNames { name: name.clone(), fields, row: row(entity), parent, children: Vec::new() });
     }
     for (owner, list) in children {
         made[owner].children.push(list);
@@ -85,9 +86,11 @@ fn compile_entity(
         scope.push(&parent_name, Origin::Argument, parent);
         let count = resolve(&entity.count, &mut scope);
         let mut fields = Vec::new();
-        for (name, value) in &entity.fields {
+        for (name, value) in entity.helpers.iter().chain(&entity.fields) {
+            let value = set_items(value).unwrap_or(value);
             scope.relabel(format!("{}.{}", entity.name.value, name.value));
-            let (value, target) = resolve_records(value, &mut scope);
+            let value = resolve_field(value, &mut scope);
+            let target = value.as_ref().and_then(|value| entity_of(value, &scope));
             let alone = value.as_ref().is_some_and(|value| !uses_fields(value));
             targets.push(target);
             scope.push(&name.value, Origin::Argument, target);
@@ -99,7 +102,24 @@ fn compile_entity(
         field.1 = target;
     }
     let name = Arc::from(entity.name.value.as_str());
-    Some(Entity { name, parent, children: Vec::new(), count: count?, fields: fields? })
+    let (helpers, row) = (entity.helpers.len(), row(entity));
+    Some(Entity { name, parent, children: Vec::new(), count: count?, fields: fields?, helpers, row })
+}
+
+fn row(entity: &scenario::EntityDefinition) -> Vec<RowField> {
+    let field = |(name, value): &(Spanned<String>, Node)| RowField {
+        name: Arc::from(name.value.as_str()),
+        is_set: set_items(value).is_some(),
+    };
+    entity.fields.iter().map(field).collect()
+}
+
+/// The list of a field that is written as `{ set: LIST }`: one whose order does not count.
+fn set_items(value: &Node) -> Option<&Node> {
+    match value.as_mapping()? {
+        [(word, items)] if word.value == "set" => Some(items),
+        _ => None,
+    }
 }
 
 /// Whether an expression reads a slot of another field.

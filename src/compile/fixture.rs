@@ -83,7 +83,7 @@ pub fn expression(text: &str) -> Option<Expression> {
         scope.assign(name, Origin::Let, None);
     }
     let span = crate::scenario::Span::new(0, text.len());
-    resolve_text(text, span, &mut scope)
+    resolve_text(text, span, true, &mut scope)
 }
 
 /// The value of an expression with these values of `a`, `b` and `c`.

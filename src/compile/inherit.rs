@@ -1,6 +1,6 @@
-//! `like`: a strategy takes from another what it does not give itself.
+//! `like`: a strategy, or one collection of it, takes from another what it does not give itself.
 
-use crate::scenario::{Diagnostics, Node, Spanned, StrategyDefinition};
+use crate::scenario::{CollectionDefinition, Diagnostics, Node, Spanned, StrategyDefinition};
 
 /// The most strategies of a scenario. Each may inherit nearly all of the file.
 const MOST_STRATEGIES: usize = 32;
@@ -45,18 +45,66 @@ fn whole(
         made.load = made.load.or_else(|| ancestor.load.clone());
     }
     made.parameters = parameters(&line);
+    for collection in &mut made.collections {
+        complete(collection, all, diagnostics)?;
+    }
     Some(made)
+}
+
+/// Gives a collection the keys that it takes from the collections of its name that it is `like`, nearest first.
+fn complete(
+    collection: &mut CollectionDefinition,
+    all: &[StrategyDefinition],
+    diagnostics: &Diagnostics,
+) -> Option<()> {
+    let mut next = collection.like.clone();
+    for _ in 0..LONGEST_LINE {
+        let Some(like) = next else { return Some(()) };
+        diagnostics.is_known("strategy", &like, "", all.iter().map(|strategy| strategy.name.value.as_str()));
+        let strategy = all.iter().find(|other| other.name.value == like.value)?;
+        let Some(source) = collection_of(strategy, &collection.name.value, all) else {
+            let message = format!("strategy `{}` has no collection `{}`", like.value, collection.name.value);
+            let help = "`like` in a collection takes the keys of the collection of the same name";
+            return diagnostics.reject(like.span, message, help);
+        };
+        collection.series = collection.series.take().or_else(|| source.series.clone());
+        collection.options = collection.options.take().or_else(|| source.options.clone());
+        collection.each = collection.each.take().or_else(|| source.each.clone());
+        collection.load_order = collection.load_order.take().or_else(|| source.load_order.clone());
+        collection.document = collection.document.take().or_else(|| source.document.clone());
+        collection.indexes = collection.indexes.take().or_else(|| source.indexes.clone());
+        collection.skips_large |= source.skips_large;
+        next = source.like.clone();
+    }
+    let name = &collection.name;
+    let message = format!("cyclic `like`: collection `{}` takes its keys from itself", name.value);
+    diagnostics.reject(name.span, message, "remove `like` from one collection of the cycle")
+}
+
+/// The collection of this name that a strategy has, or that its nearest ancestor has.
+fn collection_of<'s>(
+    strategy: &'s StrategyDefinition,
+    name: &str,
+    all: &'s [StrategyDefinition],
+) -> Option<&'s CollectionDefinition> {
+    line(strategy, all).flat_map(|strategy| &strategy.collections).find(|collection| collection.name.value == name)
 }
 
 /// The names of a strategy and of those that it is `like`, nearest first. The line of a strategy that [`inherit`] returns
 /// is complete.
 pub fn line_of<'s>(strategy: &'s StrategyDefinition, all: &'s [StrategyDefinition]) -> Vec<&'s str> {
+    line(strategy, all).map(|strategy| strategy.name.value.as_str()).collect()
+}
+
+fn line<'s>(
+    strategy: &'s StrategyDefinition,
+    all: &'s [StrategyDefinition],
+) -> impl Iterator<Item = &'s StrategyDefinition> {
     let next = |strategy: &&'s StrategyDefinition| {
         let like = strategy.like.as_ref()?;
         all.iter().find(|other| other.name.value == like.value)
     };
-    let line = std::iter::successors(Some(strategy), next).take(LONGEST_LINE + 1);
-    line.map(|strategy| strategy.name.value.as_str()).collect()
+    std::iter::successors(Some(strategy), next).take(LONGEST_LINE + 1)
 }
 
 /// Inherited parameters come first, so that a strategy's own may use them; an own one takes the place of its namesake.

@@ -25,15 +25,39 @@ const LOOPS: &[(&str, EachKind)] =
 /// Problems go to the diagnostics of the scope; `None` when there were any.
 pub fn resolve(node: &Node, scope: &mut Scope) -> Option<Expression> {
     match &node.tree {
-        Tree::Scalar(Scalar::Text(text)) => resolve_text(text, node.span, scope),
+        Tree::Scalar(Scalar::Text(text)) => resolve_text(text, node.span, false, scope),
         Tree::Scalar(scalar) => Some(Expression::Constant(value_of(scalar))),
         Tree::List(items) => all(items.iter().map(|item| resolve(item, scope))).map(Expression::List),
-        Tree::Mapping(entries) => {
-            let key = |key: &Spanned<String>| Expression::Constant(Value::text(&key.value));
-            let entries = entries.iter().map(|(name, value)| Some((key(name), resolve(value, scope)?)));
-            all(entries).map(Expression::Map)
-        }
+        Tree::Mapping(entries) => fields(entries, scope),
     }
+}
+
+/// As [`resolve`], for the value of a field of a document: it may be `missing`, and a mapping of `list` and `of` is a list of
+/// documents.
+pub fn resolve_field(node: &Node, scope: &mut Scope) -> Option<Expression> {
+    match &node.tree {
+        Tree::Scalar(Scalar::Text(text)) => resolve_text(text, node.span, true, scope),
+        Tree::Mapping(entries) => match entries.as_slice() {
+            [(list, count), (of, item)] if list.value == "list" && of.value == "of" => documents(count, item, scope),
+            entries => fields(entries, scope),
+        },
+        _ => resolve(node, scope),
+    }
+}
+
+fn fields(entries: &[(Spanned<String>, Node)], scope: &mut Scope) -> Option<Expression> {
+    let key = |key: &Spanned<String>| Expression::Constant(Value::text(&key.value));
+    all(entries.iter().map(|(name, value)| Some((key(name), resolve_field(value, scope)?)))).map(Expression::Map)
+}
+
+/// A list of `count` items, in which `number` is the position.
+fn documents(count: &Node, item: &Node, scope: &mut Scope) -> Option<Expression> {
+    let range = function::find("range").expect("a function of the table");
+    let list = Expression::Call(range, vec![Expression::Constant(Value::Int(0)), resolve(count, scope)?]);
+    let slot = scope.push("number", Origin::Let, None);
+    let body = resolve_field(item, scope);
+    scope.pop();
+    Some(Expression::Each(Box::new(Each { kind: EachKind::Map, list, slot, body: body? })))
 }
 
 /// The value of a scalar that is no expression.
@@ -57,8 +81,8 @@ pub fn resolve_records(node: &Node, scope: &mut Scope) -> (Option<Expression>, O
 /// The longest expression in bytes. Each of its terms may lie one call deeper, and load threads have small stacks.
 const LONGEST: usize = 4_096;
 
-/// Turns CEL text at `span` into an expression.
-pub fn resolve_text(text: &str, span: Span, scope: &mut Scope) -> Option<Expression> {
+/// Turns CEL text at `span` into an expression; `is_field`: the value of a field, which may be missing.
+pub fn resolve_text(text: &str, span: Span, is_field: bool, scope: &mut Scope) -> Option<Expression> {
     if text.len() > LONGEST {
         let message = format!("the expression has {} bytes, and an expression may have {LONGEST}", text.len());
         return scope.diagnostics.reject(span, message, "divide it with `let`, or compute with `map` and `sum`");
@@ -66,7 +90,7 @@ pub fn resolve_text(text: &str, span: Span, scope: &mut Scope) -> Option<Express
     // Without the macros of the standard library, which would turn loops into forms that hide what was written.
     let parser = Env::default().with_optional_support(false).parser();
     match parser.parse_with_source_info(text) {
-        Ok((parsed, source)) => Resolver { source: &source, text, span, scope }.expression(&parsed),
+        Ok((parsed, source)) => Resolver { source: &source, text, span, scope }.value(&parsed, is_field),
         Err(errors) => {
             let label = errors.errors.first().map(|error| syntax_error(&error.msg)).unwrap_or_default();
             let problem = Diagnostic::error(span, format!("invalid expression `{text}`"));
@@ -132,6 +156,24 @@ impl Resolver<'_, '_> {
         self.scope.diagnostics.reject(span, message, help)
     }
 
+    /// A value, which may be missing where it is that of a field.
+    fn value(&mut self, parsed: &Parsed, is_field: bool) -> Option<Expression> {
+        match &parsed.expr {
+            Expr::Ident(name) if is_field && self.is_missing(name) => Some(Expression::Missing),
+            Expr::Call(call) if is_field && call.func_name == operators::CONDITIONAL => {
+                let [test, then, otherwise] = call.args.as_slice() else { return None };
+                let parts = [self.expression(test)?, self.value(then, true)?, self.value(otherwise, true)?];
+                Some(Expression::Conditional(Box::new(parts)))
+            }
+            _ => self.expression(parsed),
+        }
+    }
+
+    /// Whether a name is the word for no value, rather than a variable or parameter.
+    fn is_missing(&self, name: &str) -> bool {
+        name == "missing" && self.scope.variable(name).is_none() && self.scope.parameter(name).is_none()
+    }
+
     pub(super) fn expression(&mut self, parsed: &Parsed) -> Option<Expression> {
         match &parsed.expr {
             Expr::Literal(literal) => Some(Expression::Constant(constant(literal))),
@@ -146,7 +188,7 @@ impl Resolver<'_, '_> {
                 let mut entries = Vec::new();
                 for entry in &map.entries {
                     if let EntryExpr::MapEntry(entry) = &entry.expr {
-                        entries.push((self.expression(&entry.key)?, self.expression(&entry.value)?));
+                        entries.push((self.expression(&entry.key)?, self.value(&entry.value, true)?));
                     }
                 }
                 Some(Expression::Map(entries))
@@ -199,6 +241,11 @@ impl Resolver<'_, '_> {
             return None;
         }
         let span = self.span_of(parsed);
+        if self.is_missing(name) {
+            let help =
+                "write it as the value of a field, or of a key of a map, for example `chance(0.3) ? 1 : missing`";
+            return self.problem(span, "`missing` is no value here", help);
+        }
         if let Some(member) = self.scope.member_named(name) {
             return self.problem(span, format!("unknown name `{name}`"), format!("did you mean `{member}`?"));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::plan::operation::EarlierCalls;
-use crate::plan::{ReplyShape, Value};
+use crate::plan::{ReplyShape, RowField, Value};
 use crate::scenario::{Diagnostics, SourceLines};
 
 /// What the whole scenario names: the same everywhere in it.
@@ -26,6 +26,8 @@ pub struct EntityNames {
     pub name: String,
     /// Its fields, and the entity whose records a field points at where that is known.
     pub fields: Vec<(String, Option<usize>)>,
+    /// What its rows are compared by.
+    pub row: Vec<RowField>,
     pub parent: Option<usize>,
     /// The lists of children, and their entities.
     pub children: Vec<(String, usize)>,

@@ -15,10 +15,7 @@ pub fn compile_shape(node: &Node, names: &Names, diagnostics: &Diagnostics) -> O
         Tree::Scalar(Scalar::Text(name)) if name == "value" => Some(Shape::Value),
         Tree::Scalar(Scalar::Text(name)) if name == "opaque" => Some(Shape::Opaque),
         Tree::Scalar(Scalar::Text(name)) => match names.entity(name) {
-            Some(entity) => {
-                let fields = names.entities[entity].fields.iter().map(|(field, _)| Arc::from(field.as_str()));
-                Some(Shape::Entity(fields.collect()))
-            }
+            Some(entity) => Some(Shape::Entity(names.entities[entity].row.as_slice().into())),
             None => {
                 let known = names.entity_names().chain(["value", "opaque"]);
                 diagnostics.is_known("type", &Spanned::new(name.clone(), node.span), "", known);

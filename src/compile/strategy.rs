@@ -110,8 +110,10 @@ impl StrategyCompiler<'_> {
 
     /// `find` of the collection whose `each` is the entity.
     fn default_state(&self, entity: &str) -> Option<Vec<StepDefinition>> {
-        let mut collections = self.strategy.collections.iter();
-        let collection = collections.find(|each| each.series.is_none() && entity_of_each(each) == Some(entity))?;
+        let mut collections = self.strategy.collections.iter().filter(|collection| collection.series.is_none());
+        let named = collections.clone().find(|collection| entity_of_each(collection) == Some(entity));
+        let collection =
+            named.or_else(|| collections.find(|collection| self.has_one_per_record(collection, entity)))?;
         let span = collection.name.span;
         let kind = StepKind::Command {
             word: Spanned { value: scenario::CommandWord::Find, span },
@@ -120,6 +122,23 @@ impl StrategyCompiler<'_> {
             alias: None,
         };
         Some(vec![StepDefinition { span, kind }])
+    }
+
+    /// Whether a collection has one document per record of the entity: its `each` takes all records, and all else in it is
+    /// computed in lists of one element.
+    fn has_one_per_record(&self, collection: &scenario::CollectionDefinition, entity: &str) -> bool {
+        // What is wrong in `each` is reported with the collection.
+        let unheard = Diagnostics::default();
+        let loops = |each| self.loops(each, &mut Scope::new(self.names, &unheard, "state"));
+        match collection.each.as_ref().and_then(loops).as_deref() {
+            Some([Loop { over: LoopOver::Entity(all), .. }, inner @ ..]) => {
+                self.names.entity(entity) == Some(*all)
+                    && inner
+                        .iter()
+                        .all(|each| matches!(&each.over, LoopOver::List(Expression::List(items)) if items.len() == 1))
+            }
+            _ => false,
+        }
     }
 
     /// Compiles a collection with the names that it may use.

@@ -3,6 +3,7 @@
 
 mod distribution;
 mod identifier;
+mod permutation;
 mod seed;
 mod text;
 mod vocabulary;
@@ -10,6 +11,7 @@ mod zipf;
 
 pub use distribution::{normal, poisson, uniform_float, uniform_int};
 pub use identifier::{bytes, object_id, uuid};
+pub use permutation::Permutation;
 pub use seed::{Label, Seed, Stream};
 pub use text::{city, full_name, full_name_of, ip, text, words};
 pub use zipf::{DEFAULT_EXPONENT, Zipf, ZipfCount};

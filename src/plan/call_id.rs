@@ -19,6 +19,26 @@ const SAMPLES: u64 = 1_000_000;
 /// records have smaller ordinals.
 pub const FIRST_NEW_RECORD: u64 = 1_000_000_000;
 
+/// The ordinals of records that calls make as children of another new record: `MOST_NEW_CHILDREN` for each call. All other
+/// records have smaller ordinals.
+const FIRST_NEW_CHILD: u64 = 1_000_000_000_000;
+
+/// The most children with which a call makes a record.
+pub const MOST_NEW_CHILDREN: u64 = 10_000;
+
+/// Returns the ordinal of a child of the record that a call makes.
+pub fn new_child(call: u64, number: u64) -> u64 {
+    FIRST_NEW_CHILD + call * MOST_NEW_CHILDREN + number
+}
+
+/// Returns the call that makes the record with this ordinal; `None` for loaded records.
+pub fn creator(ordinal: u64) -> Option<u64> {
+    match ordinal.checked_sub(FIRST_NEW_CHILD) {
+        Some(child) => Some(child / MOST_NEW_CHILDREN),
+        None => ordinal.checked_sub(FIRST_NEW_RECORD),
+    }
+}
+
 /// Returns the id of sample call `number` of an operation.
 pub fn sample(operation: usize, number: u64) -> u64 {
     SAMPLE.start + operation as u64 * SAMPLES + number

@@ -7,7 +7,7 @@ use crate::generate::{Seed, Zipf, ZipfCount};
 
 use super::call_id::{self, FIRST_NEW_RECORD};
 use super::memo::Memo;
-use super::shape::{projected, sorted};
+use super::shape::{RowField, projected, sorted};
 use super::{EvalError, Expression, Frame, LogicalRecord, Raw, Value, Writer, budget, written};
 
 /// The instants of records and calls.
@@ -83,8 +83,12 @@ pub struct Entity {
     pub children: Vec<(Arc<str>, usize)>,
     /// Records in all, or per parent.
     pub count: Expression,
-    /// The fields, in document order.
+    /// The helpers, then the fields in document order.
     pub fields: Vec<Field>,
+    /// How many of the first fields are helpers: they are in no document.
+    pub helpers: usize,
+    /// What its rows are compared by.
+    pub row: Vec<RowField>,
 }
 
 /// One field of an entity, resolved.
@@ -226,6 +230,11 @@ impl Data {
         Value::Record(Arc::new(Record::new(self, entity, ordinal, true)))
     }
 
+    /// The record that a call makes, whole, with what it belongs to and what belongs to it.
+    pub(super) fn made(self: &Arc<Data>, entity: usize, call: u64, family: Family) -> Value {
+        Value::Record(Arc::new(Record { family, ..Record::new(self, entity, FIRST_NEW_RECORD + call, true) }))
+    }
+
     /// The instant of call `call`, after all loaded instants.
     pub fn call_instant(&self, call: u64) -> i64 {
         let loaded = self.loaded();
@@ -238,10 +247,9 @@ impl Data {
     }
 
     fn record_instant(&self, ordinal: u64) -> i64 {
-        if ordinal >= FIRST_NEW_RECORD {
-            self.call_instant(ordinal - FIRST_NEW_RECORD)
-        } else {
-            self.clock.instant(ordinal, self.loaded())
+        match call_id::creator(ordinal) {
+            Some(call) => self.call_instant(call),
+            None => self.clock.instant(ordinal, self.loaded()),
         }
     }
 
@@ -267,11 +275,21 @@ impl Data {
     /// When a record cannot be drawn.
     pub fn canonical_rows(&self, entity: usize, rows: &Value) -> Result<Vec<Value>, EvalError> {
         let this = &self.entities[entity];
-        let parent = this.parent.map(|parent| &self.entities[parent].name);
-        let names: Vec<&Arc<str>> = this.fields.iter().map(|field| &field.name).chain(parent).collect();
+        let parent =
+            this.parent.map(|parent| RowField { name: Arc::clone(&self.entities[parent].name), is_set: false });
         let rows = rows.items().into_iter().flatten();
-        rows.map(|row| projected(&row, names.iter().copied())).collect::<Result<_, _>>().map(sorted)
+        let rows = rows.map(|row| projected(&row, this.row.iter().chain(&parent)));
+        rows.collect::<Result<_, _>>().map(sorted)
     }
+}
+
+/// The parent and the children of a record that a call makes; those of loaded records follow from their ordinals.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Family {
+    /// The parent's ordinal, and the record's number within it.
+    pub parent: Option<(u64, u64)>,
+    /// The entities of children, with their numbers.
+    pub children: Vec<(usize, u64)>,
 }
 
 /// A handle to one logical record.
@@ -281,20 +299,30 @@ pub struct Record {
     entity: usize,
     ordinal: u64,
     whole: bool,
-    /// The slots of a frame that has evaluated all fields.
-    slots: OnceLock<Vec<Value>>,
+    family: Family,
+    drawn: OnceLock<DrawnFields>,
     document: OnceLock<Raw>,
+}
+
+/// The fields of a record, evaluated.
+#[derive(Debug)]
+struct DrawnFields {
+    /// The slots of the frame that has evaluated them.
+    slots: Vec<Value>,
+    /// The positions of fields whose keys are left out; null in `slots`.
+    left_out: Vec<usize>,
 }
 
 impl Record {
     fn new(data: &Arc<Data>, entity: usize, ordinal: u64, whole: bool) -> Record {
-        Record { data: Arc::clone(data), entity, ordinal, whole, slots: OnceLock::new(), document: OnceLock::new() }
+        let (family, drawn, document) = Default::default();
+        Record { data: Arc::clone(data), entity, ordinal, whole, family, drawn, document }
     }
 
     /// A field as it was generated: references stay references.
     fn field(&self, position: usize) -> Result<Value, EvalError> {
-        if let Some(slots) = self.slots.get() {
-            return Ok(slots[FIELD_SLOTS + position].clone());
+        if let Some(drawn) = self.drawn.get() {
+            return Ok(drawn.slots[FIELD_SLOTS + position].clone());
         }
         let fields = &self.data.entities[self.entity].fields;
         // Most ids, and no frame is needed for them.
@@ -302,11 +330,14 @@ impl Record {
             return Ok(Value::Int(self.ordinal as i64));
         }
         let needed = if fields[position].alone { 0 } else { position };
-        fields[position].value.evaluate(&mut self.frame_with(needed)?)
+        fields[position].value.evaluate(&mut self.draw_fields(needed)?.0)
     }
 
-    /// The parent's ordinal, and the record's number within that parent; `None` unless it is a loaded child.
+    /// The parent's ordinal, and the record's number within that parent; `None` unless it is a child with a parent.
     fn place(&self) -> Option<(u64, u64)> {
+        if self.family.parent.is_some() {
+            return self.family.parent;
+        }
         let offsets = &self.data.extents[self.entity].get()?.offsets;
         if self.ordinal >= *offsets.last()? {
             return None;
@@ -324,28 +355,48 @@ impl Record {
         Value::Int(place.map_or(self.ordinal, |(_, number)| number) as i64)
     }
 
-    /// A frame that has evaluated the first `fields` fields.
-    fn frame_with(&self, fields: usize) -> Result<Frame, EvalError> {
+    fn children(&self, child: usize) -> Result<Value, EvalError> {
+        let made = self.family.children.iter().find(|(entity, _)| *entity == child);
+        if let (Some((_, count)), Some(call)) = (made, call_id::creator(self.ordinal)) {
+            budget::take_bytes(count.saturating_mul(RECORD_BYTES))?;
+            let child = |number| {
+                let family = Family { parent: Some((self.ordinal, number)), children: Vec::new() };
+                let ordinal = call_id::new_child(call, number);
+                Value::Record(Arc::new(Record { family, ..Record::new(&self.data, child, ordinal, true) }))
+            };
+            return Ok(Value::list((0..*count).map(child).collect()));
+        }
+        let range = self.data.children_of(child, self.ordinal);
+        budget::take_bytes((range.end - range.start).saturating_mul(RECORD_BYTES))?;
+        Ok(Value::list(range.map(|ordinal| self.data.whole(child, ordinal)).collect()))
+    }
+
+    /// A frame that has evaluated the first `fields` fields, and the positions of those that are left out.
+    fn draw_fields(&self, fields: usize) -> Result<(Frame, Vec<usize>), EvalError> {
         let entity = &self.data.entities[self.entity];
         let mut frame = Frame::new(&self.data, self.data.seed, self.ordinal, FIELD_SLOTS + entity.fields.len());
         frame.now = self.data.record_instant(self.ordinal);
+        frame.entity = Some(self.entity);
         frame.set(INDEX_SLOT, Value::Int(self.ordinal as i64));
         let place = self.place();
         frame.set(NUMBER_SLOT, self.number(place));
         frame.set(PARENT_SLOT, self.parent(place));
+        let mut left_out = Vec::new();
         for (position, field) in entity.fields[..fields].iter().enumerate() {
-            let value = field.value.evaluate(&mut frame)?;
-            frame.set(FIELD_SLOTS + position, value);
+            match field.value.field_value(&mut frame)? {
+                Some(value) => frame.set(FIELD_SLOTS + position, value),
+                None => left_out.push(position),
+            }
         }
-        Ok(frame)
+        Ok((frame, left_out))
     }
 
-    fn slots(&self) -> Result<&[Value], EvalError> {
-        if let Some(slots) = self.slots.get() {
-            return Ok(slots);
+    fn drawn(&self) -> Result<&DrawnFields, EvalError> {
+        if let Some(drawn) = self.drawn.get() {
+            return Ok(drawn);
         }
-        let frame = self.frame_with(self.data.entities[self.entity].fields.len())?;
-        Ok(self.slots.get_or_init(|| frame.slots))
+        let (frame, left_out) = self.draw_fields(self.data.entities[self.entity].fields.len())?;
+        Ok(self.drawn.get_or_init(|| DrawnFields { slots: frame.slots, left_out }))
     }
 }
 
@@ -368,9 +419,7 @@ impl LogicalRecord for Record {
             return self.field(position).map(Some);
         }
         if let Some((_, child)) = entity.children.iter().find(|(children, _)| **children == *name) {
-            let range = self.data.children_of(*child, self.ordinal);
-            budget::take_bytes((range.end - range.start).saturating_mul(RECORD_BYTES))?;
-            return Ok(Some(Value::list(range.map(|ordinal| self.data.whole(*child, ordinal)).collect())));
+            return self.children(*child).map(Some);
         }
         Ok(match (entity.parent, name) {
             (Some(parent), _) if *self.data.entities[parent].name == *name => Some(self.parent(self.place())),
@@ -380,14 +429,21 @@ impl LogicalRecord for Record {
         })
     }
 
+    fn reference(&self) -> Value {
+        let family = self.family.clone();
+        Value::Record(Arc::new(Record { family, ..Record::new(&self.data, self.entity, self.ordinal, false) }))
+    }
+
     fn draw(&self) -> Result<(), EvalError> {
-        self.slots().map(|_| ())
+        self.drawn().map(|_| ())
     }
 
     fn write(&self, writer: &mut Writer) -> Result<(), EvalError> {
-        let fields = &self.data.entities[self.entity].fields;
-        let values = &self.slots()?[FIELD_SLOTS..];
-        fields.iter().zip(values).try_for_each(|(field, value)| writer.value(&field.name, value))
+        let entity = &self.data.entities[self.entity];
+        let drawn = self.drawn()?;
+        let values = entity.fields.iter().zip(&drawn.slots[FIELD_SLOTS..]).enumerate().skip(entity.helpers);
+        let mut kept = values.filter(|(position, _)| !drawn.left_out.contains(position));
+        kept.try_for_each(|(_, (field, value))| writer.value(&field.name, value))
     }
 
     fn document(&self) -> Result<Raw, EvalError> {
@@ -448,7 +504,7 @@ mod tests {
         let frame = crate::compile::fixture::frame(&plan);
         let is_drawn = |slot| match frame.slot(slot) {
             Value::Record(record) => {
-                !format!("{record:?}").ends_with("slots: OnceLock(<uninit>), document: OnceLock(<uninit>) }")
+                !format!("{record:?}").ends_with("drawn: OnceLock(<uninit>), document: OnceLock(<uninit>) }")
             }
             other => panic!("{other:?}"),
         };
@@ -498,7 +554,7 @@ mod tests {
             for field in ["_id", "name", "next", "at"] {
                 let alone = Record::new(&plan.data, 0, ordinal, true);
                 prop_assert_eq!(alone.get(field).unwrap(), drawn.document().unwrap().get(field));
-                prop_assert!(alone.slots.get().is_none());
+                prop_assert!(alone.drawn.get().is_none());
                 prop_assert_eq!(alone.get(field), drawn.get(field));
             }
         }

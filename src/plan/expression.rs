@@ -15,6 +15,8 @@ use super::{EvalError, Frame, Value, budget};
 pub enum Expression {
     /// A literal or a parameter.
     Constant(Value),
+    /// `missing`: null, or where a document is made, no key at all.
+    Missing,
     /// A variable.
     Slot(usize),
     /// `operand.name`
@@ -82,6 +84,7 @@ impl Expression {
         };
         Ok(match self {
             Expression::Constant(value) => value.clone(),
+            Expression::Missing => Value::Null,
             Expression::Slot(slot) => frame.slot(*slot).clone(),
             Expression::Field(operand, name) => match &**operand {
                 Expression::Slot(slot) => frame.slot(*slot).field(name)?,
@@ -109,6 +112,22 @@ impl Expression {
         })
     }
 
+    /// Returns the value of a field of a document; `None` where its key is left out.
+    ///
+    /// # Errors
+    /// As [`Expression::evaluate`].
+    pub fn field_value(&self, frame: &mut Frame) -> Result<Option<Value>, EvalError> {
+        match self {
+            Expression::Missing => Ok(None),
+            Expression::Conditional(parts) => {
+                let _level = budget::enter()?;
+                let branch = if parts[0].holds(frame)? { &parts[1] } else { &parts[2] };
+                branch.field_value(frame)
+            }
+            other => other.evaluate(frame).map(Some),
+        }
+    }
+
     fn holds(&self, frame: &mut Frame) -> Result<bool, EvalError> {
         truth(&self.evaluate(frame)?)
     }
@@ -119,12 +138,20 @@ impl Expression {
         self.any(&|part| matches!(part, Expression::Generate(call) if is_new(call)))
     }
 
+    /// Whether it makes a record of an entity and says what its parent or children are.
+    pub fn makes_with_family(&self, entity: usize) -> bool {
+        let is_new = |call: &GeneratorCall| {
+            call.generator.name == "new" && call.arguments.len() > 1 && call.entity() == Some(entity)
+        };
+        self.any(&|part| matches!(part, Expression::Generate(call) if is_new(call)))
+    }
+
     /// Whether `test` holds for this expression or a part of it.
     pub fn any(&self, test: &dyn Fn(&Expression) -> bool) -> bool {
         let inside = |parts: &[Expression]| parts.iter().any(|part| part.any(test));
         test(self)
             || match self {
-                Expression::Constant(_) | Expression::Slot(_) => false,
+                Expression::Constant(_) | Expression::Missing | Expression::Slot(_) => false,
                 Expression::Field(part, _) | Expression::Not(part) | Expression::Negate(part) => part.any(test),
                 Expression::Binary(_, parts) | Expression::And(parts) | Expression::Or(parts) => inside(&**parts),
                 Expression::Conditional(parts) => inside(&**parts),
@@ -150,7 +177,7 @@ fn map(entries: &[(Expression, Expression)], frame: &mut Frame) -> Result<Value,
     let mut made = Vec::with_capacity(entries.len());
     for (key, value) in entries {
         match key.evaluate(frame)? {
-            Value::Text(key) => made.push((key, value.evaluate(frame)?)),
+            Value::Text(key) => made.extend(value.field_value(frame)?.map(|value| (key, value))),
             other => return Err(EvalError::expected("a string as the key of a map", &other)),
         }
     }

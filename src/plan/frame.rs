@@ -17,6 +17,8 @@ pub struct Frame {
     pub ordinal: u64,
     /// The instant that `clock()` gives, in milliseconds since the epoch.
     pub now: i64,
+    /// The entity whose record draws; none in a call.
+    pub(super) entity: Option<usize>,
     /// The variables; a copy of them is put back before the next attempt.
     pub slots: Vec<Value>,
     /// Identifies the iteration of enclosing `map`s and the like, so that a generator inside draws anew in each.
@@ -26,7 +28,8 @@ pub struct Frame {
 impl Frame {
     /// A frame whose slots are all null.
     pub fn new(data: &Arc<Data>, seed: Seed, ordinal: u64, slots: usize) -> Frame {
-        Frame { data: Arc::clone(data), seed, ordinal, now: 0, slots: vec![Value::Null; slots], iteration: 0 }
+        let slots = vec![Value::Null; slots];
+        Frame { data: Arc::clone(data), seed, ordinal, now: 0, entity: None, slots, iteration: 0 }
     }
 
     /// The value in a slot.

@@ -34,12 +34,19 @@ const HASHED_PER_STEP: u64 = 64;
 pub const FUNCTIONS: &[Function] = &[
     Function { name: "chunks", arity: (2, 2), body: chunks },
     Function { name: "contains", arity: (2, 2), body: |a| texts(a, |text, part| text.contains(part)) },
+    Function { name: "decimal", arity: (2, 2), body: decimal },
     Function { name: "double", arity: (1, 1), body: double },
     Function { name: "endsWith", arity: (2, 2), body: |a| texts(a, |text, end| text.ends_with(end)) },
     Function { name: "flatten", arity: (1, 1), body: flatten },
     Function { name: "index_of", arity: (2, 2), body: index_of },
     Function { name: "int", arity: (1, 1), body: int },
     Function { name: "join", arity: (1, 2), body: join },
+    Function {
+        name: "keys",
+        arity: (1, 1),
+        body: |a| Ok(Value::list(entries(&a[0])?.map(|(key, _)| Value::Text(key)).collect())),
+    },
+    Function { name: "long", arity: (1, 1), body: |a| Ok(other(bson::Bson::Int64(as_int(&a[0])?))) },
     Function { name: "merge", arity: (2, 2), body: merge },
     Function { name: "not_found", arity: (0, 0), body: |_| Ok(Value::Outcome(Outcome::NotFound)) },
     Function { name: "object", arity: (2, 2), body: object },
@@ -60,6 +67,11 @@ pub const FUNCTIONS: &[Function] = &[
     Function { name: "string", arity: (1, 1), body: string },
     Function { name: "sum", arity: (1, 1), body: sum },
     Function { name: "timestamp", arity: (1, 1), body: timestamp },
+    Function {
+        name: "values",
+        arity: (1, 1),
+        body: |a| Ok(Value::list(entries(&a[0])?.map(|(_, value)| value).collect())),
+    },
 ];
 
 /// The function of this name.
@@ -82,6 +94,38 @@ pub(super) fn items(value: &Value) -> Result<Vec<Value>, EvalError> {
 pub(super) fn as_int(value: &Value) -> Result<i64, EvalError> {
     let Value::Int(i) = value else { return Err(EvalError::expected("an int", value)) };
     Ok(*i)
+}
+
+/// The keys and values of a document; of null none.
+fn entries(value: &Value) -> Result<impl Iterator<Item = (Arc<str>, Value)>, EvalError> {
+    let content = value.content()?;
+    if !matches!(content, Value::Null | Value::Document(_) | Value::Map(_)) {
+        return Err(EvalError::expected("a document", value));
+    }
+    let entries = content.entries();
+    budget::take_list(entries.len())?;
+    Ok(entries.into_iter())
+}
+
+fn other(scalar: bson::Bson) -> Value {
+    Value::Other(Arc::new(scalar))
+}
+
+/// A Decimal128 with this many digits after the point: `decimal(12.5, 2)` is 12.50.
+fn decimal(arguments: &[Value]) -> Result<Value, EvalError> {
+    /// All digits that a Decimal128 holds.
+    const MOST_DIGITS: i64 = 34;
+    let number = match &arguments[0] {
+        Value::Int(i) => *i as f64,
+        Value::Double(d) => *d,
+        other => return Err(EvalError::expected("a number", other)),
+    };
+    let digits = as_int(&arguments[1])?;
+    if !(0..=MOST_DIGITS).contains(&digits) {
+        return Err(EvalError::new(format!("expected 0 to {MOST_DIGITS} digits, found {digits}")));
+    }
+    let text = format!("{number:.*}", digits as usize);
+    parsed(&text, "decimal").map(|decimal| other(bson::Bson::Decimal128(decimal)))
 }
 
 fn as_text(value: &Value) -> Result<&Arc<str>, EvalError> {
@@ -227,13 +271,8 @@ fn object(arguments: &[Value]) -> Result<Value, EvalError> {
 
 /// Two documents as one; the second one's keys win and keep their place there.
 fn merge(arguments: &[Value]) -> Result<Value, EvalError> {
-    let is_document =
-        |value: &&Value| matches!(value, Value::Null | Value::Document(_) | Value::Map(_) | Value::Record(_));
-    if let Some(other) = arguments.iter().find(|argument| !is_document(argument)) {
-        return Err(EvalError::expected("documents", other));
-    }
-    let later = arguments[1].content()?.entries();
-    let mut merged = arguments[0].content()?.entries();
+    let later: Vec<_> = entries(&arguments[1])?.collect();
+    let mut merged: Vec<_> = entries(&arguments[0])?.collect();
     budget::take_steps((later.len() as u64).saturating_mul(merged.len() as u64))?;
     merged.retain(|(key, _)| !later.iter().any(|(other, _)| other == key));
     merged.extend(later);
@@ -397,6 +436,12 @@ mod tests {
             ("sum([])", "0"),
             ("sum([1.5, 2.5])", "4"),
             ("range(2, 5)", "[2, 3, 4]"),
+            ("keys({'a': 1, 'b': 2})", "['a', 'b']"),
+            ("values({'a': 1, 'b': [2]})", "[1, [2]]"),
+            ("keys(null)", "[]"),
+            ("long(5)", "5"),
+            ("decimal(1, 2)", "decimal(1.0, 2)"),
+            ("{'a': 1 < 2 ? missing : 1, 'b': 2}", "{'b': 2}"),
             ("range(5, 2)", "[]"),
             (
                 "sort_by([{'a': 1, 'b': 1}, {'a': 2, 'b': 2}, {'b': 1}], ['-b', 'a'])",
@@ -429,7 +474,9 @@ mod tests {
     fn errors_name_the_function() {
         for (text, expected) in [
             ("chunks([1], 0)", "chunks: expected a length above 0"),
-            ("merge(1, {})", "merge: expected documents, found an int"),
+            ("merge(1, {})", "merge: expected a document, found an int"),
+            ("decimal(1, 35)", "decimal: expected 0 to 34 digits, found 35"),
+            ("keys([1])", "keys: expected a document, found a list"),
             ("object(['a'], [])", "object: has 1 keys and 0 values"),
             ("outcome(1)", "outcome: expected a write's reply, found an int"),
             ("sum([9223372036854775807, 1])", "sum: int overflow"),

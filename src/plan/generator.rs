@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::generate::{self, Label, Stream, Zipf};
+use crate::generate::{self, Label, Permutation, Stream, Zipf};
 
-use super::call_id::{FIRST_NEW_RECORD, never};
-use super::data::RECORD_BYTES;
+use super::call_id::{FIRST_NEW_RECORD, MOST_NEW_CHILDREN, never};
+use super::data::{Family, NUMBER_SLOT, PARENT_SLOT, RECORD_BYTES};
 use super::function::{as_int, items};
 use super::operation::EarlierCalls;
 use super::{EvalError, Expression, Frame, Value, budget};
@@ -50,7 +50,7 @@ pub enum ParameterKind {
     Entity,
     /// An entity and one of its fields: `comment.parent`.
     EntityField,
-    /// The name of a field, in quotes.
+    /// The name of a field, or another name, in quotes.
     Field,
     /// The name of an operation defined above.
     Operation,
@@ -95,6 +95,13 @@ pub const GENERATORS: &[Generator] = &[
     }),
     generator("zipf", &[ENTITY], |call, frame| zipf(call, generate::DEFAULT_EXPONENT, frame)),
     generator("zipf", &[ENTITY, constant("exponent")], |call, frame| zipf(call, call.number(1, frame)?, frame)),
+    // As popular, but other records: those of equal names are the same.
+    generator("zipf", &[ENTITY, constant("exponent"), NAME], |call, frame| {
+        let (entity, exponent) = (call.records()?, call.number(1, frame)?);
+        let rank = frame.data.popularity(entity, exponent)?.sample(&mut call.stream(frame));
+        let ordinal = call.permutation(2, frame)?.place(rank);
+        Ok(frame.data.reference(entity, ordinal))
+    }),
     generator("latest", &[ENTITY], latest),
     generator("hotspot", &[ENTITY, value("records"), value("percent")], hotspot),
     generator("normal", &[value("mean"), value("deviation")], |call, frame| {
@@ -136,8 +143,29 @@ pub const GENERATORS: &[Generator] = &[
     generator("ip", &[], |call, frame| Ok(Value::Text(generate::ip(&mut call.stream(frame)).into()))),
     generator("date_between", &[value("a"), value("b")], date_between),
     generator("one_of", &[value("list")], one_of),
+    generator("one_of", &[value("list"), value("weights")], weighted),
+    generator("chance", &[value("probability")], |call, frame| {
+        let probability = call.number(0, frame)?;
+        if !(0.0..=1.0).contains(&probability) {
+            return Err(EvalError::new(format!("chance: expected a probability from 0 to 1, found {probability}")));
+        }
+        Ok(Value::Bool(call.stream(frame).unit() < probability))
+    }),
+    generator("quantiles", &[value("values")], quantiles),
+    generator("quantiles", &[value("values"), value("percents")], quantiles),
     // A record that only this call makes.
-    generator("new", &[ENTITY], |call, frame| Ok(frame.data.whole(call.records()?, FIRST_NEW_RECORD + frame.ordinal))),
+    generator("new", &[ENTITY], |call, frame| Ok(frame.data.made(call.records()?, frame.ordinal, Family::default()))),
+    // With its parent, a record, or with its children, a map of how many there are in each list.
+    generator("new", &[ENTITY, value("parent or {'children': n}")], |call, frame| {
+        let family = family(call, frame)?;
+        Ok(frame.data.made(call.records()?, frame.ordinal, family))
+    }),
+    // In a field of a child: another record for each child of its parent.
+    generator("distinct", &[ENTITY], |call, frame| distinct_child(call, 0.0, frame)),
+    generator("distinct", &[ENTITY, constant("exponent")], |call, frame| {
+        let exponent = call.number(1, frame)?;
+        distinct_child(call, exponent, frame)
+    }),
     generator("sample", &[ENTITY, value("n")], |call, frame| {
         let (entity, n) = (call.records()?, call.length(1, CHOSEN, frame)?);
         let chosen = distinct(frame.data.len(entity), n, &mut call.stream(frame))?;
@@ -149,6 +177,15 @@ pub const GENERATORS: &[Generator] = &[
         let ranks = frame.data.popularity(entity, exponent)?;
         let chosen = popular(ranks, frame.data.len(entity), n, &mut call.stream(frame))?;
         Ok(Value::list(chosen.into_iter().map(|ordinal| frame.data.reference(entity, ordinal)).collect()))
+    }),
+    generator("sample", &[ENTITY, value("n"), constant("exponent"), NAME], |call, frame| {
+        let (entity, n) = (call.records()?, call.length(1, CHOSEN, frame)?);
+        let exponent = call.number(2, frame)?;
+        let ranks = frame.data.popularity(entity, exponent)?;
+        let chosen = popular(ranks, frame.data.len(entity), n, &mut call.stream(frame))?;
+        let permutation = call.permutation(3, frame)?;
+        let ordinals = chosen.into_iter().map(|rank| permutation.place(rank));
+        Ok(Value::list(ordinals.map(|ordinal| frame.data.reference(entity, ordinal)).collect()))
     }),
     generator("sample", &[value("list"), value("n")], |call, frame| {
         let (list, n) = (call.list(0, frame)?, call.length(1, CHOSEN, frame)?);
@@ -183,6 +220,9 @@ const fn generator(name: &'static str, parameters: &'static [Parameter], draw: D
 }
 
 const ENTITY: Parameter = Parameter { name: "entity", kind: ParameterKind::Entity };
+
+/// A name for an order of popularity.
+const NAME: Parameter = Parameter { name: "'name'", kind: ParameterKind::Field };
 
 const OPERATION: Parameter = Parameter { name: "operation", kind: ParameterKind::Operation };
 
@@ -241,6 +281,12 @@ impl GeneratorCall {
         self.entity().ok_or_else(|| self.unfit())
     }
 
+    /// The order of popularity of the entity's records that a name stands for: the same for equal names.
+    fn permutation(&self, position: usize, frame: &Frame) -> Result<Permutation, EvalError> {
+        let GeneratorArgument::Field(name) = &self.arguments[position] else { return Err(self.unfit()) };
+        Ok(Permutation::new(frame.data.len(self.records()?), frame.data.seed, Label::new(name)))
+    }
+
     fn value(&self, position: usize, frame: &mut Frame) -> Result<Value, EvalError> {
         let GeneratorArgument::Value(expression) = &self.arguments[position] else { return Err(self.unfit()) };
         expression.evaluate(frame)
@@ -275,6 +321,15 @@ impl GeneratorCall {
             Value::Double(d) => Ok(d),
             other => Err(self.named(EvalError::expected("a number", &other))),
         }
+    }
+
+    fn numbers(&self, position: usize, frame: &mut Frame) -> Result<Vec<f64>, EvalError> {
+        let number = |value| match value {
+            Value::Int(i) => Ok(i as f64),
+            Value::Double(d) => Ok(d),
+            other => Err(self.named(EvalError::expected("numbers", &other))),
+        };
+        self.list(position, frame)?.into_iter().map(number).collect()
     }
 
     fn list(&self, position: usize, frame: &mut Frame) -> Result<Vec<Value>, EvalError> {
@@ -335,7 +390,7 @@ fn known(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
         return Ok(frame.data.reference(entity, place));
     }
     let ordinal = match calls.before(frame, &mut stream) {
-        Some(call) => FIRST_NEW_RECORD + call,
+        Some(earlier) => return calls.made(frame, earlier, entity),
         None if loaded > 0 => place % loaded,
         None => FIRST_NEW_RECORD + never(frame.ordinal),
     };
@@ -373,6 +428,56 @@ fn one_of(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     Ok(list[call.stream(frame).below(list.len() as u64) as usize].clone())
 }
 
+/// An element, in proportion to its weight.
+fn weighted(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
+    let (list, weights) = (call.list(0, frame)?, call.numbers(1, frame)?);
+    let total: f64 = weights.iter().sum();
+    if list.len() != weights.len() {
+        return Err(EvalError::new(format!("one_of: {} elements have {} weights", list.len(), weights.len())));
+    }
+    if weights.iter().any(|weight| *weight < 0.0) || !total.is_finite() || total <= 0.0 {
+        return Err(EvalError::new("one_of: expected weights >= 0, of which one is above 0"));
+    }
+    let mut left = call.stream(frame).unit() * total;
+    let chosen = weights.iter().position(|weight| {
+        left -= weight;
+        left < 0.0
+    });
+    // Rounding may lead past the last weight.
+    let last = || weights.iter().rposition(|weight| *weight > 0.0);
+    Ok(list[chosen.or_else(last).unwrap_or_default()].clone())
+}
+
+/// A value between the given ones, linear between neighbours; without percents each gap is equally probable. Ints and dates
+/// stay what they are.
+fn quantiles(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
+    let values = call.list(0, frame)?;
+    let gaps = values.len().saturating_sub(1);
+    let percents = match call.arguments.len() {
+        1 => (0..=gaps).map(|gap| 100.0 * gap as f64 / gaps.max(1) as f64).collect(),
+        _ => call.numbers(1, frame)?,
+    };
+    let ascends = percents.windows(2).all(|pair| pair[0] <= pair[1]);
+    let spans_all = percents.first() == Some(&0.0) && percents.last() == Some(&100.0);
+    if gaps == 0 || percents.len() != values.len() || !ascends || !spans_all {
+        let expected = "two or more values and as many percents, which ascend from 0 to 100";
+        return Err(EvalError::new(format!("quantiles: expected {expected}")));
+    }
+    let drawn = call.stream(frame).unit() * 100.0;
+    let gap = percents.partition_point(|percent| *percent <= drawn).clamp(1, gaps) - 1;
+    let within = (drawn - percents[gap]) / (percents[gap + 1] - percents[gap]);
+    let between = |a: f64, b: f64| a + (b - a) * within;
+    match (&values[gap], &values[gap + 1]) {
+        (Value::Int(a), Value::Int(b)) => Ok(Value::Int(between(*a as f64, *b as f64).round() as i64)),
+        (Value::Date(a), Value::Date(b)) => Ok(Value::Date(between(*a as f64, *b as f64).round() as i64)),
+        (Value::Double(a), Value::Double(b)) => Ok(Value::Double(between(*a, *b))),
+        (a, b) => {
+            let (a, b) = (a.kind(), b.kind());
+            Err(EvalError::new(format!("quantiles: expected only ints, only doubles or only dates, found {a} and {b}")))
+        }
+    }
+}
+
 fn record(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let (entity, position) = (call.records()?, call.int(1, frame)?);
     match u64::try_from(position).ok().filter(|ordinal| *ordinal < frame.data.len(entity).max(frame.ordinal)) {
@@ -382,6 +487,56 @@ fn record(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
             Err(EvalError::new(format!("record: `{name}` has no record {position}")))
         }
     }
+}
+
+/// What the second argument of `new` says.
+fn family(call: &GeneratorCall, frame: &mut Frame) -> Result<Family, EvalError> {
+    let entity = call.records()?;
+    let given = call.value(1, frame)?;
+    let this = &frame.data.entities[entity];
+    if let Value::Record(parent) = &given
+        && this.parent == Some(parent.entity())
+    {
+        return Ok(Family { parent: Some((parent.ordinal(), FIRST_NEW_RECORD + frame.ordinal)), children: Vec::new() });
+    }
+    let Value::Map(lists) = &given else {
+        let parent = this.parent.map(|parent| format!("a record of `{}`, or ", frame.data.entities[parent].name));
+        let expected = format!("{}a map such as {{'children': 2}}", parent.unwrap_or_default());
+        return Err(EvalError::new(format!("new: expected {expected}, found {}", given.kind())));
+    };
+    let child = |(name, count): &(Arc<str>, Value)| {
+        let (name, count) = (&**name, as_int(count).map_err(|error| call.named(error))?);
+        let child = this.children.iter().find(|(list, _)| **list == *name);
+        let (_, child) =
+            child.ok_or_else(|| EvalError::new(format!("new: `{}` has no children `{name}`", this.name)))?;
+        let count = u64::try_from(count).ok().filter(|count| *count <= MOST_NEW_CHILDREN);
+        let wrong = || EvalError::new(format!("new: expected 0 to {MOST_NEW_CHILDREN} `{name}`"));
+        Ok((*child, count.ok_or_else(wrong)?))
+    };
+    Ok(Family { parent: None, children: lists.iter().map(child).collect::<Result<_, _>>()? })
+}
+
+/// A record that no other loaded child of the same parent gets. New children do not know the others: they draw any.
+fn distinct_child(call: &GeneratorCall, exponent: f64, frame: &mut Frame) -> Result<Value, EvalError> {
+    let entity = call.records()?;
+    let ranks = frame.data.popularity(entity, exponent)?;
+    let (Some(child), Value::Record(parent), Value::Int(number)) =
+        (frame.entity, frame.slot(PARENT_SLOT), frame.slot(NUMBER_SLOT))
+    else {
+        if frame.entity.is_some_and(|child| frame.data.entities[child].parent.is_some()) {
+            let rank = ranks.sample(&mut call.stream(frame));
+            return Ok(frame.data.reference(entity, rank));
+        }
+        return Err(EvalError::new("distinct: expected a field of an entity with `of`: children of one parent differ"));
+    };
+    let siblings = frame.data.children_of(child, parent.ordinal());
+    let mut stream = Stream::new(frame.loop_seed(call.label), call.label, parent.ordinal());
+    let chosen = popular(ranks, frame.data.len(entity), (siblings.end - siblings.start) as usize, &mut stream)?;
+    let rank = match chosen.get(*number as usize) {
+        Some(rank) => *rank,
+        None => ranks.sample(&mut call.stream(frame)),
+    };
+    Ok(frame.data.reference(entity, rank))
 }
 
 /// `n` different ranks below `bound`, in the order drawn. Where draws repeat too often, the most popular ranks that are left
@@ -504,6 +659,42 @@ mod tests {
     }
 
     #[test]
+    fn weights_chances_and_quantiles_come_out() {
+        let share = |text: &str, test: &dyn Fn(&Value) -> bool| {
+            let plan = plan(&format!("{{ x: \"{text}\" }}"), "{ find: things }");
+            let hits = (0..4_000).filter(|call| test(plan.arguments(0, Seed::new(5), *call, 1).unwrap().slot(0)));
+            hits.count() as f64 / 4_000.0
+        };
+        let is = |expected: i64| move |value: &Value| *value == Value::Int(expected);
+        let near = |share: f64, expected: f64| assert!((share - expected).abs() < 0.03, "{share} for {expected}");
+        near(share("one_of([1, 2, 3], [70, 0, 30])", &is(3)), 0.3);
+        near(share("one_of([1, 2, 3], [70, 0, 30])", &is(2)), 0.0);
+        near(share("chance(0.2)", &|value| *value == Value::Bool(true)), 0.2);
+        let up_to = |most: i64| move |value: &Value| matches!(value, Value::Int(i) if *i <= most);
+        near(share("quantiles([0, 100, 1000], [0, 90, 100])", &up_to(100)), 0.9);
+        near(share("quantiles([0, 100, 1000])", &up_to(100)), 0.5);
+        near(share("quantiles([7, 7, 9], [0, 40, 100])", &is(7)), 0.4 + 0.6 / 4.0);
+    }
+
+    #[test]
+    fn a_name_stands_for_an_order_of_popularity() {
+        let plan = plan("{ a: \"zipf(thing, 3, 'a')\", b: \"zipf(thing, 3, 'b')\" }", "{ find: things }");
+        let favourite = |slot: usize| {
+            let mut drawn = [0; 10];
+            for call in 0..300 {
+                let Value::Record(record) = plan.arguments(0, Seed::new(5), call, 2).unwrap().slot(slot).clone() else {
+                    unreachable!()
+                };
+                drawn[record.ordinal() as usize] += 1;
+            }
+            (0..10).max_by_key(|record| drawn[*record]).unwrap()
+        };
+        let expected = |name| Permutation::new(10, plan.data.seed, Label::new(name)).place(0) as usize;
+        assert_eq!([favourite(0), favourite(1)], [expected("a"), expected("b")]);
+        assert_ne!(favourite(0), favourite(1));
+    }
+
+    #[test]
     fn generators_are_documented_as_they_are_called() {
         let documentation = include_str!("../../docs/format.md");
         for generator in GENERATORS {
@@ -517,6 +708,17 @@ mod tests {
             ("words(-1)", "words: expected a length >= 0, found -1"),
             ("words(9223372036854775807)", "words: 9223372036854775807 is too long, the most is 134217728"),
             ("one_of([])", "one_of: the list is empty"),
+            ("one_of([1, 2], [1])", "one_of: 2 elements have 1 weights"),
+            ("one_of([1, 2], [0, 0])", "one_of: expected weights >= 0, of which one is above 0"),
+            ("chance(35)", "chance: expected a probability from 0 to 1, found 35"),
+            (
+                "quantiles([1, 2], [0, 50])",
+                "quantiles: expected two or more values and as many percents, which ascend from 0 to 100",
+            ),
+            (
+                "quantiles([1, 2.0])",
+                "quantiles: expected only ints, only doubles or only dates, found an int and a double",
+            ),
             ("sample([1, 2], 3)", "sample: cannot draw 3 different elements of 2"),
             ("uniform(1, 2.0)", "uniform: expected two ints or two doubles, found an int and a double"),
             ("date_between(1, 2)", "date_between: expected two dates, found an int and an int"),

@@ -35,7 +35,7 @@ pub use function::{find as find_function, outcome};
 pub use operation::{Argument, Mix, Operation};
 pub use program::{Caught, Command, Concerns, Implicit, Places, Program, ReplyShape, Retry, Step, While};
 pub use raw::Raw;
-pub use shape::{Shape, brief, written};
+pub use shape::{RowField, Shape, brief, written};
 pub use skeleton::Skeleton;
 pub use template::Template;
 pub use value::{EvalError, LogicalRecord, Outcome, Value};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::generate::{Label, Seed, Stream};
 
-use super::{EvalError, Expression, Frame, Shape, Value, brief, call_id};
+use super::{EvalError, Expression, Frame, LogicalRecord, Shape, Value, brief, call_id};
 
 /// A logical operation.
 #[derive(Debug)]
@@ -109,6 +109,10 @@ impl EarlierCalls {
     /// When an argument cannot be drawn.
     pub fn draw(&self, frame: &Frame, stream: &mut Stream) -> Result<Value, EvalError> {
         let call = self.before(frame, stream).unwrap_or_else(|| call_id::never(frame.ordinal));
+        Ok(Value::Map(self.arguments_of(frame, call)?.into()))
+    }
+
+    fn arguments_of(&self, frame: &Frame, call: u64) -> Result<Vec<(Arc<str>, Value)>, EvalError> {
         let mut earlier = Frame::new(&frame.data, frame.seed, call, self.arguments.len());
         earlier.now = frame.data.call_instant(call);
         let mut made = Vec::with_capacity(self.arguments.len());
@@ -117,7 +121,25 @@ impl EarlierCalls {
             earlier.set(argument.slot, value.clone());
             made.push((Arc::clone(&argument.name), value));
         }
-        Ok(Value::Map(made.into()))
+        Ok(made)
+    }
+
+    /// Returns the record of an entity that call `call` makes, as a reference.
+    ///
+    /// # Errors
+    /// When an argument cannot be drawn.
+    pub fn made(&self, frame: &Frame, call: u64, entity: usize) -> Result<Value, EvalError> {
+        let ordinal = call_id::FIRST_NEW_RECORD + call;
+        // Only the arguments of the call say who its parent is.
+        if self.arguments.iter().any(|argument| argument.value.makes_with_family(entity)) {
+            let arguments = self.arguments_of(frame, call)?;
+            let is_made = |record: &&Arc<dyn LogicalRecord>| record.entity() == entity && record.ordinal() == ordinal;
+            let mut records = arguments.iter().filter_map(|(_, value)| value.as_record());
+            if let Some(record) = records.find(is_made) {
+                return Ok(record.reference());
+            }
+        }
+        Ok(frame.data.reference(entity, ordinal))
     }
 
     /// Whether a call makes a record of an entity.

@@ -12,13 +12,22 @@ pub enum Shape {
     /// Anything: only whether there is a result is compared.
     Opaque,
     /// A record, projected on these fields: those of its entity.
-    Entity(Arc<[Arc<str>]>),
+    Entity(Arc<[RowField]>),
     /// A list whose order counts.
     List(Box<Shape>),
     /// A list whose order does not count.
     Set(Box<Shape>),
     /// Named parts.
     Fields(Vec<(Arc<str>, Shape)>),
+}
+
+/// A field by which the rows of an entity are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowField {
+    /// Its key.
+    pub name: Arc<str>,
+    /// Whether it is a list whose order does not count.
+    pub is_set: bool,
 }
 
 impl Shape {
@@ -50,9 +59,14 @@ impl Shape {
 }
 
 /// Returns a record's fields of these names, references as ids.
-pub(crate) fn projected<'n>(value: &Value, names: impl Iterator<Item = &'n Arc<str>>) -> Result<Value, EvalError> {
-    let part = |name: &Arc<str>| Ok((Arc::clone(name), value.field(name)?.referenced()?));
-    names.map(part).collect::<Result<_, _>>().map(Value::Map)
+pub(crate) fn projected<'n>(value: &Value, fields: impl Iterator<Item = &'n RowField>) -> Result<Value, EvalError> {
+    let part = |field: &RowField| {
+        let value = value.field(&field.name)?.referenced()?;
+        let is_list = matches!(value, Value::List(_) | Value::Array(_));
+        let value = if field.is_set && is_list { Value::list(sorted(items(&value).collect())) } else { value };
+        Ok((Arc::clone(&field.name), value))
+    };
+    fields.map(part).collect::<Result<_, _>>().map(Value::Map)
 }
 
 fn items(value: &Value) -> impl Iterator<Item = Value> + '_ {
@@ -152,7 +166,9 @@ mod tests {
     }
 
     fn thing() -> Shape {
-        Shape::Entity(["_id", "name", "next", "at"].map(Arc::from).into())
+        Shape::Entity(
+            ["_id", "name", "next", "at"].map(|name| RowField { name: Arc::from(name), is_set: false }).into(),
+        )
     }
 
     #[test]

@@ -66,6 +66,9 @@ pub trait LogicalRecord: fmt::Debug + Send + Sync {
     /// As [`LogicalRecord::draw`].
     fn document(&self) -> Result<Raw, EvalError>;
 
+    /// Returns the same record, pointed at.
+    fn reference(&self) -> Value;
+
     /// Returns its `_id`; null when the entity has none.
     ///
     /// # Errors
@@ -263,6 +266,12 @@ impl Value {
         }
     }
 
+    /// Returns the record that this is.
+    pub fn as_record(&self) -> Option<&Arc<dyn LogicalRecord>> {
+        let Value::Record(record) = self else { return None };
+        Some(record)
+    }
+
     /// Whether this is null.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
@@ -299,6 +308,8 @@ impl Value {
     pub fn referenced(&self) -> Result<Value, EvalError> {
         match self {
             Value::Record(record) if !record.is_whole() => record.id(),
+            // Made by `long`; the server's are ints.
+            Value::Other(scalar) if let bson::Bson::Int64(i) = **scalar => Ok(Value::Int(i)),
             other => other.content(),
         }
     }

@@ -13,6 +13,8 @@ pub struct EntityDefinition {
     pub children_name: Option<Spanned<String>>,
     /// `count`: CEL, the number of records, per parent for a child.
     pub count: Node,
+    /// `let`: values for the fields, in no document.
+    pub helpers: Vec<(Spanned<String>, Node)>,
     /// `fields`, in document order: the key in the document, and CEL: scalar text, or a list or mapping of expressions.
     pub fields: Vec<(Spanned<String>, Node)>,
 }

@@ -227,6 +227,8 @@ pub(super) const ENTITY: Keys = &[
     optional("of", Takes::Text, "the parent entity").example("post"),
     optional("as", Takes::Text, "the name of the parent's list of these records").example("comments"),
     required("count", Takes::Scalar, "how many records, per parent for a child").example("200"),
+    optional("let", Takes::Expressions("a helper"), "values for the fields that are in no document")
+        .example("{ fame: zipf_count(10) }"),
     required("fields", Takes::FieldExpressions, "the fields in document order")
         .example("{ _id: index, title: words(4) }"),
 ];
@@ -265,6 +267,8 @@ pub(super) const STRATEGY: Keys = &[
 ];
 
 pub(super) const COLLECTION: Keys = &[
+    optional("like", Takes::Text, "the strategy whose collection of this name has the keys that are not given here")
+        .example("embedded"),
     optional("for", Takes::Loop, "one collection per element of a list of parameters")
         .example("{ k: \"range(0, kinds)\" }"),
     optional("options", Takes::Document, "the options of the `create` command")

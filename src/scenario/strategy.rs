@@ -50,6 +50,8 @@ impl StrategyDefinition {
 pub struct CollectionDefinition {
     /// The key under `collections`.
     pub name: Spanned<String>,
+    /// `like`: the strategy whose collection of the same name has the keys that are not given here.
+    pub like: Option<Spanned<String>>,
     /// `for`: one collection per element, whose name contains the element.
     pub series: Option<(Spanned<String>, Node)>,
     /// `options` of the `create` command: a template.

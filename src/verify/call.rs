@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::CallCounts;
-use crate::plan::call_id::FIRST_NEW_RECORD;
+use crate::plan::call_id::creator;
 use crate::plan::{Frame, LogicalRecord, Outcome, Plan, Value};
 use crate::results::verification::{PhaseFindings, VerifyPhase};
 
@@ -127,7 +127,7 @@ pub fn records_of(value: &Value) -> Vec<Arc<dyn LogicalRecord>> {
 
 /// Whether a call creates a record.
 pub fn creates(call: u64, record: &dyn LogicalRecord) -> bool {
-    record.ordinal() == FIRST_NEW_RECORD + call
+    creator(record.ordinal()) == Some(call)
 }
 
 /// Formats a call as `read_page(post: 3, page: 2)`.

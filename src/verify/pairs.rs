@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::engine::RunError;
-use crate::plan::call_id::FIRST_NEW_RECORD;
+use crate::plan::call_id::creator;
 use crate::plan::{Expression, Plan, Value, brief, written};
 
 use super::call::{arguments, creates, records_of, writes};
@@ -111,7 +111,7 @@ fn candidate(plan: &Plan, call: u64, operation: usize) -> Result<Candidate, RunE
                 let name = format!("{} {}", record.entity(), record.ordinal());
                 own_records.extend((!is_earlier).then(|| name.clone()));
                 keys.insert(name);
-                creators.extend(record.ordinal().checked_sub(FIRST_NEW_RECORD));
+                creators.extend(creator(record.ordinal()));
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::plan::call_id::FIRST_NEW_RECORD;
+use crate::plan::call_id::creator;
 use crate::plan::{Outcome, Plan, Value, written};
 use crate::results::verification::Problem;
 
@@ -50,7 +50,7 @@ impl NewRecords {
             let id = (record.entity(), written(&id));
             if call::creates(call, &*record) {
                 self.reported.insert(id, (is_created, call));
-            } else if writes && record.ordinal() >= FIRST_NEW_RECORD {
+            } else if writes && creator(record.ordinal()).is_some() {
                 self.named.insert(id);
             }
         }

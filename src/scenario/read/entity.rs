@@ -19,10 +19,17 @@ pub(super) fn entity(entry: &Entry, diagnostics: &Diagnostics) -> EntityDefiniti
     }
     let mut listed = fields.expressions("fields");
     listed.retain(|(name, _)| !is_spread(name, diagnostics));
+    let helpers = fields.expressions("let");
+    for (helper, _) in helpers.iter().filter(|(helper, _)| listed.iter().any(|(field, _)| field.value == helper.value))
+    {
+        let message = format!("{} is a helper and a field", quote(&helper.value));
+        diagnostics.labelled(helper.span, message, "also under `fields`", "try another name for the helper");
+    }
     EntityDefinition {
         parent: fields.text("of"),
         children_name,
         count: fields.node("count").unwrap_or_else(|| Node::scalar(Scalar::Int(0), name.span)),
+        helpers,
         fields: listed,
         name,
     }

@@ -58,6 +58,7 @@ fn collection(entry: &Entry, diagnostics: &Diagnostics) -> CollectionDefinition 
     }
     CollectionDefinition {
         name,
+        like: fields.text("like"),
         series,
         options: fields.node("options"),
         skips_large: fields.text("on_size").is_some_and(|action| action.value == "skip"),
