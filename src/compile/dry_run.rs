@@ -11,7 +11,7 @@ pub fn try_records(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) 
         let loaded = plan.data.len(position);
         let mut ordinals = if loaded == 0 { Vec::new() } else { vec![0, (loaded - 1) / 2, loaded - 1] };
         let mut arguments = plan.operations.iter().flat_map(|operation| operation.arguments.iter());
-        let is_orphan = |value: &Expression| value.makes(position) && !value.makes_with_family(position);
+        let is_orphan = |value: &Expression| value.makes(position) && !value.makes_with_relatives(position);
         ordinals.extend(arguments.any(|argument| is_orphan(&argument.value)).then_some(FIRST_NEW_RECORD));
         for ordinal in ordinals {
             let record = plan.data.whole(position, ordinal);

@@ -231,8 +231,8 @@ impl Data {
     }
 
     /// The record that a call makes, whole, with what it belongs to and what belongs to it.
-    pub(super) fn made(self: &Arc<Data>, entity: usize, call: u64, family: Family) -> Value {
-        Value::Record(Arc::new(Record { family, ..Record::new(self, entity, FIRST_NEW_RECORD + call, true) }))
+    pub(super) fn made(self: &Arc<Data>, entity: usize, call: u64, relatives: Relatives) -> Value {
+        Value::Record(Arc::new(Record { relatives, ..Record::new(self, entity, FIRST_NEW_RECORD + call, true) }))
     }
 
     /// The instant of call `call`, after all loaded instants.
@@ -285,7 +285,7 @@ impl Data {
 
 /// The parent and the children of a record that a call makes; those of loaded records follow from their ordinals.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Family {
+pub(super) struct Relatives {
     /// The parent's ordinal, and the record's number within it.
     pub parent: Option<(u64, u64)>,
     /// The entities of children, with their numbers.
@@ -299,7 +299,7 @@ pub struct Record {
     entity: usize,
     ordinal: u64,
     whole: bool,
-    family: Family,
+    relatives: Relatives,
     drawn: OnceLock<DrawnFields>,
     document: OnceLock<Raw>,
 }
@@ -315,8 +315,8 @@ struct DrawnFields {
 
 impl Record {
     fn new(data: &Arc<Data>, entity: usize, ordinal: u64, whole: bool) -> Record {
-        let (family, drawn, document) = Default::default();
-        Record { data: Arc::clone(data), entity, ordinal, whole, family, drawn, document }
+        let (relatives, drawn, document) = Default::default();
+        Record { data: Arc::clone(data), entity, ordinal, whole, relatives, drawn, document }
     }
 
     /// A field as it was generated: references stay references.
@@ -335,8 +335,8 @@ impl Record {
 
     /// The parent's ordinal, and the record's number within that parent; `None` unless it is a child with a parent.
     fn place(&self) -> Option<(u64, u64)> {
-        if self.family.parent.is_some() {
-            return self.family.parent;
+        if self.relatives.parent.is_some() {
+            return self.relatives.parent;
         }
         let offsets = &self.data.extents[self.entity].get()?.offsets;
         if self.ordinal >= *offsets.last()? {
@@ -356,13 +356,13 @@ impl Record {
     }
 
     fn children(&self, child: usize) -> Result<Value, EvalError> {
-        let made = self.family.children.iter().find(|(entity, _)| *entity == child);
+        let made = self.relatives.children.iter().find(|(entity, _)| *entity == child);
         if let (Some((_, count)), Some(call)) = (made, call_id::creator(self.ordinal)) {
             budget::take_bytes(count.saturating_mul(RECORD_BYTES))?;
             let child = |number| {
-                let family = Family { parent: Some((self.ordinal, number)), children: Vec::new() };
+                let relatives = Relatives { parent: Some((self.ordinal, number)), children: Vec::new() };
                 let ordinal = call_id::new_child(call, number);
-                Value::Record(Arc::new(Record { family, ..Record::new(&self.data, child, ordinal, true) }))
+                Value::Record(Arc::new(Record { relatives, ..Record::new(&self.data, child, ordinal, true) }))
             };
             return Ok(Value::list((0..*count).map(child).collect()));
         }
@@ -430,8 +430,8 @@ impl LogicalRecord for Record {
     }
 
     fn reference(&self) -> Value {
-        let family = self.family.clone();
-        Value::Record(Arc::new(Record { family, ..Record::new(&self.data, self.entity, self.ordinal, false) }))
+        let relatives = self.relatives.clone();
+        Value::Record(Arc::new(Record { relatives, ..Record::new(&self.data, self.entity, self.ordinal, false) }))
     }
 
     fn draw(&self) -> Result<(), EvalError> {

@@ -139,7 +139,7 @@ impl Expression {
     }
 
     /// Whether it makes a record of an entity and says what its parent or children are.
-    pub fn makes_with_family(&self, entity: usize) -> bool {
+    pub fn makes_with_relatives(&self, entity: usize) -> bool {
         let is_new = |call: &GeneratorCall| {
             call.generator.name == "new" && call.arguments.len() > 1 && call.entity() == Some(entity)
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::generate::{self, Label, Permutation, Stream, Zipf};
 
 use super::call_id::{FIRST_NEW_RECORD, MOST_NEW_CHILDREN, never};
-use super::data::{Family, NUMBER_SLOT, PARENT_SLOT, RECORD_BYTES};
+use super::data::{NUMBER_SLOT, PARENT_SLOT, RECORD_BYTES, Relatives};
 use super::function::{as_int, items};
 use super::operation::EarlierCalls;
 use super::{EvalError, Expression, Frame, Value, budget};
@@ -154,11 +154,13 @@ pub const GENERATORS: &[Generator] = &[
     generator("quantiles", &[value("values")], quantiles),
     generator("quantiles", &[value("values"), value("percents")], quantiles),
     // A record that only this call makes.
-    generator("new", &[ENTITY], |call, frame| Ok(frame.data.made(call.records()?, frame.ordinal, Family::default()))),
+    generator("new", &[ENTITY], |call, frame| {
+        Ok(frame.data.made(call.records()?, frame.ordinal, Relatives::default()))
+    }),
     // With its parent, a record, or with its children, a map of how many there are in each list.
     generator("new", &[ENTITY, value("parent or {'children': n}")], |call, frame| {
-        let family = family(call, frame)?;
-        Ok(frame.data.made(call.records()?, frame.ordinal, family))
+        let relatives = relatives(call, frame)?;
+        Ok(frame.data.made(call.records()?, frame.ordinal, relatives))
     }),
     // In a field of a child: another record for each child of its parent.
     generator("distinct", &[ENTITY], |call, frame| distinct_child(call, 0.0, frame)),
@@ -490,14 +492,17 @@ fn record(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
 }
 
 /// What the second argument of `new` says.
-fn family(call: &GeneratorCall, frame: &mut Frame) -> Result<Family, EvalError> {
+fn relatives(call: &GeneratorCall, frame: &mut Frame) -> Result<Relatives, EvalError> {
     let entity = call.records()?;
     let given = call.value(1, frame)?;
     let this = &frame.data.entities[entity];
     if let Value::Record(parent) = &given
         && this.parent == Some(parent.entity())
     {
-        return Ok(Family { parent: Some((parent.ordinal(), FIRST_NEW_RECORD + frame.ordinal)), children: Vec::new() });
+        return Ok(Relatives {
+            parent: Some((parent.ordinal(), FIRST_NEW_RECORD + frame.ordinal)),
+            children: Vec::new(),
+        });
     }
     let Value::Map(lists) = &given else {
         let parent = this.parent.map(|parent| format!("a record of `{}`, or ", frame.data.entities[parent].name));
@@ -513,7 +518,7 @@ fn family(call: &GeneratorCall, frame: &mut Frame) -> Result<Family, EvalError> 
         let wrong = || EvalError::new(format!("new: expected 0 to {MOST_NEW_CHILDREN} `{name}`"));
         Ok((*child, count.ok_or_else(wrong)?))
     };
-    Ok(Family { parent: None, children: lists.iter().map(child).collect::<Result<_, _>>()? })
+    Ok(Relatives { parent: None, children: lists.iter().map(child).collect::<Result<_, _>>()? })
 }
 
 /// A record that no other loaded child of the same parent gets. New children do not know the others: they draw any.

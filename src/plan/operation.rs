@@ -131,7 +131,7 @@ impl EarlierCalls {
     pub fn made(&self, frame: &Frame, call: u64, entity: usize) -> Result<Value, EvalError> {
         let ordinal = call_id::FIRST_NEW_RECORD + call;
         // Only the arguments of the call say who its parent is.
-        if self.arguments.iter().any(|argument| argument.value.makes_with_family(entity)) {
+        if self.arguments.iter().any(|argument| argument.value.makes_with_relatives(entity)) {
             let arguments = self.arguments_of(frame, call)?;
             let is_made = |record: &&Arc<dyn LogicalRecord>| record.entity() == entity && record.ordinal() == ordinal;
             let mut records = arguments.iter().filter_map(|(_, value)| value.as_record());
