@@ -1,7 +1,5 @@
 //! The server's counters: where `serverStatus` has them, and how a report shows them.
 
-use std::collections::BTreeMap;
-
 use Claimable::{Contended, Counted, Timed, Varying};
 use Unit::{Bytes, Count, Microseconds};
 
@@ -78,6 +76,16 @@ pub enum Shown {
 /// The name of the counter of new oplog entries, which `serverStatus` does not have.
 pub const OPLOG_BYTES: &str = "oplog_bytes";
 
+/// The name of the counter of write conflicts, which leaves out those in transactions.
+pub const WRITE_CONFLICTS: &str = "write_conflicts";
+
+/// The label of errors after which a whole transaction may be retried, and the name under which such retries are counted.
+pub const TRANSIENT: &str = "TransientTransactionError";
+
+/// The names under which conflicts in transactions are counted as retries or failures: [`TRANSIENT`], and the server's code
+/// `WriteConflict`, which it returns only in a transaction: elsewhere it repeats the write itself.
+pub static CONFLICTS_IN_TRANSACTIONS: [&str; 2] = [TRANSIENT, "112"];
+
 /// The name of the counter of requests that no application makes.
 pub const MEMBER_REQUESTS: &str = "member_requests";
 
@@ -118,7 +126,7 @@ pub static COUNTERS: [Counter; 40] = [
     counter("documents_deleted", &["metrics.document.deleted"], "documents deleted", Count),
     counter("collection_scans", &["metrics.queryExecutor.collectionScans.total"], "collection scans", Count).main(),
     counter("sorts_in_memory", &["metrics.operation.scanAndOrder"], "sorts in memory", Count).main(),
-    counter("write_conflicts", &["metrics.operation.writeConflicts"], "write conflicts", Count)
+    counter(WRITE_CONFLICTS, &["metrics.operation.writeConflicts"], "write conflicts", Count)
         .main()
         .claimable(Contended),
     counter(OPLOG_BYTES, &[], "oplog bytes", Bytes)
@@ -216,10 +224,10 @@ impl Counter {
     }
 
     /// Returns its value from recorded counters; `None` where one that it needs is missing.
-    pub fn value(&self, recorded: &BTreeMap<String, f64>) -> Option<f64> {
+    pub fn value(&self, recorded: impl Fn(&str) -> Option<f64>) -> Option<f64> {
         match self.sum_of {
-            [] => recorded.get(self.name).copied(),
-            parts => parts.iter().map(|part| recorded.get(*part).copied()).sum(),
+            [] => recorded(self.name),
+            parts => parts.iter().map(|part| recorded(part)).sum(),
         }
     }
 
@@ -268,10 +276,10 @@ mod tests {
     #[test]
     fn sums_add_recorded_counters() {
         let cache = &SUMS[0];
-        let recorded = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), 2.0)).collect();
-        assert_eq!(cache.value(&recorded(&["cache_bytes_read", "cache_bytes_written"])), Some(4.0));
-        assert_eq!(cache.value(&recorded(&["cache_bytes_read"])), None);
-        assert_eq!(Counter::named("cpu_us").unwrap().value(&recorded(&["cpu_us"])), Some(2.0));
+        let recorded = |names: &'static [&str]| move |name: &str| names.contains(&name).then_some(2.0);
+        assert_eq!(cache.value(recorded(&["cache_bytes_read", "cache_bytes_written"])), Some(4.0));
+        assert_eq!(cache.value(recorded(&["cache_bytes_read"])), None);
+        assert_eq!(Counter::named("cpu_us").unwrap().value(recorded(&["cpu_us"])), Some(2.0));
         for part in SUMS.iter().flat_map(|sum| sum.sum_of) {
             assert!(Counter::named(part).is_some(), "{part}");
         }

@@ -16,7 +16,10 @@ use std::time::Duration;
 
 use interval::Spares;
 
-pub use counter::{COUNTERS, Claimable, Counter, MEMBER_REQUESTS, OPLOG_BYTES, ROUND_TRIPS, Shown, Unit};
+pub use counter::{
+    CONFLICTS_IN_TRANSACTIONS, COUNTERS, Claimable, Counter, MEMBER_REQUESTS, OPLOG_BYTES, ROUND_TRIPS, Shown,
+    TRANSIENT, Unit, WRITE_CONFLICTS,
+};
 pub use fault::FaultKind;
 pub use histogram::{LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::{CallOutcome, LatencyHistogram, StoredHistogram, Waits};
+use crate::record::{
+    CONFLICTS_IN_TRANSACTIONS, CallOutcome, LatencyHistogram, StoredHistogram, WRITE_CONFLICTS, Waits,
+};
 
 use super::audit::AuditRecord;
 use super::is_default;
@@ -74,6 +76,22 @@ pub struct CellRecord {
     /// What its audits counted after the last slice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub audits: Vec<AuditRecord>,
+}
+
+impl CellRecord {
+    /// The growth of a counter over the calls; `None` where the server did not report it. Write conflicts are those of the server's
+    /// counter and those in transactions, which it leaves out: there a conflict ends the attempt, and the client sees it.
+    pub fn counter(&self, name: &str) -> Option<f64> {
+        let counted = self.counters.get(name).copied()?;
+        let seen = |operation: &OperationRecord| {
+            let times = [&operation.retries, &operation.errors];
+            let conflicts =
+                |causes: &BTreeMap<String, u64>| CONFLICTS_IN_TRANSACTIONS.map(|of| causes.get(of).copied());
+            times.into_iter().flat_map(conflicts).flatten().map(|count| count as f64).sum::<f64>()
+        };
+        let in_transactions = || self.operations.iter().map(seen).sum::<f64>();
+        Some(if name == WRITE_CONFLICTS { counted + in_transactions() } else { counted })
+    }
 }
 
 /// One operation in one cell.
@@ -172,6 +190,9 @@ pub struct SliceRecord {
     pub saturated_calls: u64,
     /// Seconds until then.
     pub saturated_seconds: f64,
+    /// The operation all of whose calls these are; `None` for calls of the mix, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<usize>,
 }
 
 /// Calls with intended times, over the slices of a cell.

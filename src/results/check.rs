@@ -162,7 +162,9 @@ fn check_times(what: &str, stated: &TimesRecord) -> Result<(), String> {
 fn check_cell(cell: &CellRecord, counts: &mut CountSum) -> Result<(), String> {
     check_not_negative("seconds", cell.seconds)?;
     check_not_negative("load_seconds", cell.load_seconds)?;
-    for SliceRecord { calls, seconds, saturated_calls, saturated_seconds } in cell.slices.iter().chain(&cell.warm_up) {
+    for SliceRecord { calls, seconds, saturated_calls, saturated_seconds, .. } in
+        cell.slices.iter().chain(&cell.warm_up)
+    {
         counts.add(*calls)?;
         check_not_negative("the seconds of a slice", *seconds)?;
         check_not_negative("the seconds of the saturated part of a slice", *saturated_seconds)?;

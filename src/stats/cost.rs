@@ -37,7 +37,7 @@ pub fn window_cost(record: &RunRecord, strategy: usize, counter: &str) -> Option
 }
 
 fn over_rounds(record: &RunRecord, strategy: usize, counter: &str) -> Option<(f64, Option<f64>)> {
-    let per_call = |cell: &CellRecord| Some(cell.counters.get(counter)? / cell.calls as f64);
+    let per_call = |cell: &CellRecord| Some(cell.counter(counter)? / cell.calls as f64);
     let values: Vec<f64> = cells(record, strategy).filter_map(per_call).filter(|value| value.is_finite()).collect();
     let rounds = values.len() as f64;
     let mean = values.iter().sum::<f64>() / rounds;

@@ -26,11 +26,6 @@ pub struct ConfidenceInterval {
 }
 
 impl ConfidenceInterval {
-    /// Whether 1, no difference, is outside.
-    pub(crate) fn excludes_one(&self) -> bool {
-        self.low > 1.0 || self.high < 1.0
-    }
-
     /// The interval of the inverse ratio.
     pub fn turned(self) -> ConfidenceInterval {
         ConfidenceInterval { low: self.high.recip(), high: self.low.recip() }

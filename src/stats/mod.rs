@@ -84,7 +84,7 @@ pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, inva
 pub(crate) use view::{CALLS_BEYOND, distinct, selected};
 pub use view::{Role, all_operations, cells, inspected, judged, loaded, operations, role};
 
-pub use warm_up::{WarmUp, is_growing, warm_up};
+pub use warm_up::{Unsettled, is_growing, unsettled};
 
 pub use crate::results::{Reason, Verdict};
 
@@ -104,13 +104,14 @@ mod tests {
                 let totals = outcome_totals(all());
                 let _ = (totals.failed_share(), totals.rejected(), totals.round_trips_per_call());
                 let _ = collection_growth(run, strategy);
-                let _ = (carry_over(run), warm_up(run, strategy), is_growing(run, strategy));
+                let _ = (carry_over(run), is_growing(run, strategy));
                 let _ = (overloaded(run, strategy), invalid_reasons(run), environment_warnings(run));
                 let limits = Limits::of(&run.settings);
                 let arm = |strategy| ArmTimes::of(run, strategy, None);
                 let metric = crate::record::Metric::MEAN;
                 let question = ArmComparison::new(metric, None, vec![arm(0), arm(strategy)]);
-                let _ = compare(vec![question], limits)[0].ranking();
+                let question = &compare(vec![question], limits)[0];
+                let _ = (question.ranking(), unsettled(run, question));
             }
         }
     }

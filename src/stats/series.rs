@@ -176,11 +176,14 @@ fn in_cell(record: &RunRecord, cell: &CellRecord, key: SeriesKey) -> Option<f64>
 
 /// A counter per call of an operation by itself, or per call of the mix.
 fn counter_per_call(cell: &CellRecord, counter: &Counter, operation: Option<usize>) -> Option<f64> {
-    let (recorded, calls) = match operation {
-        Some(place) => (cell.own_counters.get(place)?, cell.operations.get(place)?.calls),
-        None => (&cell.counters, cell.calls),
+    let (value, calls) = match operation {
+        Some(place) => {
+            let own = cell.own_counters.get(place)?;
+            (counter.value(|name| own.get(name).copied()), cell.operations.get(place)?.calls)
+        }
+        None => (counter.value(|name| cell.counter(name)), cell.calls),
     };
-    Some(counter.value(recorded)? / calls as f64)
+    Some(value? / calls as f64)
 }
 
 /// A size after the calls of a round; `None` where files were read without a checkpoint and lag behind.

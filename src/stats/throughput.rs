@@ -66,7 +66,8 @@ mod tests {
         cell.operations[0].outcomes.truncate(1);
         (cell.operations[0].outcomes[0].service, cell.operations[0].outcomes[0].sum) =
             (StoredHistogram::new(&times), times.sum());
-        let slice = SliceRecord { calls: 500, seconds: 0.12, saturated_calls: 490, saturated_seconds: 0.1 };
+        let slice =
+            SliceRecord { calls: 500, seconds: 0.12, saturated_calls: 490, saturated_seconds: 0.1, operation: None };
         (cell.calls, cell.seconds, cell.slices) = (1_000, 0.24, vec![slice; 2]);
         // Eight clients end 3/8 of a call too few per slice.
         let wanted = (980.0 + 8.0 * 2.0 * 0.375) / 0.2;

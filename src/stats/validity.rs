@@ -5,6 +5,8 @@
 
 use crate::results::{CellRecord, OpenRecord, Part, RoundRecord, RunRecord, ServerSharing, TimesRecord};
 
+use super::compare::Limits;
+use super::latency::arithmetic_mean;
 use super::view::{all_operations, cells};
 use super::{Distribution, achieved_share, anomalies, outcome_totals, service_mean};
 
@@ -14,7 +16,7 @@ pub const ACHIEVED: f64 = 0.98;
 /// The lag of the pacer in nanoseconds above which a run is invalid, unless the service p99 is greater.
 const PACER_LAG: f64 = 2e6;
 
-/// The share of the processors' time given to others above which there is a warning.
+/// The share of the processors' time given to others above which times are too long to be quoted.
 pub(crate) const STEAL: f64 = 0.05;
 
 /// A load thread that computes for more of its time than this may be what limits the throughput.
@@ -47,8 +49,14 @@ pub enum InvalidReason {
 /// What the machine or the pool may have added to the numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EnvironmentWarning {
-    /// The hypervisor gave processor time to others: round (from 0), strategy and share (0 to 1) of the cells, the worst first.
-    Steal(Vec<(u64, usize, f64)>),
+    /// The hypervisor gave processor time to others, so much that it could move a ratio or a time: the strategy from which it took
+    /// the most, and the one from which it took the least, each with the share (0 to 1), the mean over rounds.
+    Steal {
+        /// The most.
+        most: (usize, f64),
+        /// The least.
+        least: (usize, f64),
+    },
     /// A load thread hardly ever waited.
     LoadThread {
         /// The strategies.
@@ -161,15 +169,13 @@ pub fn environment_warnings(record: &RunRecord) -> Vec<EnvironmentWarning> {
 }
 
 fn steal(record: &RunRecord) -> Option<EnvironmentWarning> {
-    let mut found = Vec::new();
-    for round in &record.rounds {
-        let shares =
-            round.cells.iter().enumerate().filter_map(|(strategy, cell)| Some((strategy, cell.machine.steal?)));
-        let above = shares.filter(|(strategy, share)| *share > STEAL && *strategy < record.strategies.len());
-        found.extend(above.map(|(strategy, share)| (round.index, strategy, share)));
-    }
-    found.sort_by(|a, b| b.2.total_cmp(&a.2));
-    (!found.is_empty()).then_some(EnvironmentWarning::Steal(found))
+    let mean = |strategy| arithmetic_mean(cells(record, strategy).filter_map(|cell| cell.machine.steal));
+    let shares = (0..record.strategies.len()).filter_map(|strategy| Some((strategy, mean(strategy)?)));
+    let mut shares: Vec<(usize, f64)> = shares.collect();
+    shares.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let (least, most) = (*shares.first()?, *shares.last()?);
+    let matters = most.1 > STEAL || most.1 - least.1 > Limits::of(&record.settings).floor();
+    matters.then_some(EnvironmentWarning::Steal { most, least })
 }
 
 fn load_thread(record: &RunRecord) -> Option<EnvironmentWarning> {
@@ -302,17 +308,17 @@ mod tests {
     }
 
     #[test]
-    fn steal_is_listed_by_cell_and_busy_load_threads_by_strategy() {
+    fn steal_and_busy_load_threads_are_found_by_strategy() {
         let mut run = sample::run(3);
-        run.rounds[1].cells[0].machine.steal = Some(0.06);
+        run.rounds[1].cells[0].machine.steal = Some(0.04);
         run.rounds[2].cells[1].machine.steal = Some(0.2);
-        run.rounds[2].cells[0].machine.steal = Some(0.05);
+        run.rounds[2].cells[0].machine.steal = Some(0.06);
         for (round, busy) in run.rounds.iter_mut().zip([0.95, 0.5, 0.97]) {
             round.cells[1].machine.load_thread_busy = Some(busy);
             round.cells[0].machine.load_thread_busy = Some(busy - 0.1);
         }
         let expected = [
-            EnvironmentWarning::Steal(vec![(2, 1, 0.2), (1, 0, 0.06)]),
+            EnvironmentWarning::Steal { most: (1, 0.2), least: (0, 0.05) },
             EnvironmentWarning::LoadThread { strategies: vec![1], busy: 0.95 },
         ];
         assert_eq!(environment_warnings(&run), expected);

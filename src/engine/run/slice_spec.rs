@@ -70,7 +70,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
 
     /// Runs one slice of a cell on all load threads.
     pub(super) async fn run_slice(&self, cell: &mut ArmRound, spec: SliceSpec) -> Result<SliceRecord> {
-        let SliceSpec { every, clients, end, listed, open, logged, .. } = spec;
+        let SliceSpec { every, clients, end, listed, open, logged, operation } = spec;
         self.turn(cell.arm).await?;
         let (load_threads, timeout) = (self.servers.load_threads(cell.arm), self.settings.timeout());
         let mut pacing = open;
@@ -143,7 +143,13 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             return Err(fatal.into());
         }
         let calls = cell.record.calls - before;
-        Ok(SliceRecord { calls, seconds, saturated_calls: saturated.calls, saturated_seconds: saturated.seconds })
+        Ok(SliceRecord {
+            calls,
+            seconds,
+            saturated_calls: saturated.calls,
+            saturated_seconds: saturated.seconds,
+            operation,
+        })
     }
 
     /// Logs what the open intervals contain, when no slice follows.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::record::TRANSIENT;
 use crate::server::Failure;
 
 use super::error::StepError;
@@ -87,7 +88,7 @@ impl RetryCause {
         match self {
             RetryCause::Code(code) => code.to_string().into(),
             RetryCause::Condition => "retry_if".into(),
-            RetryCause::Transaction => transaction::TRANSIENT.into(),
+            RetryCause::Transaction => TRANSIENT.into(),
             RetryCause::Commit => transaction::UNKNOWN_RESULT.into(),
         }
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::generate::Label;
 use crate::plan::{Frame, Step};
+use crate::record::TRANSIENT;
 use crate::server::{Failure, Target, Transaction};
 
 use super::error::StepError;
@@ -11,8 +12,6 @@ use super::interpreter::{Flow, Interpreter, Stepped};
 use super::retry::back_off;
 use super::trace::RetryCause;
 
-/// The label of errors after which the whole transaction may be retried.
-pub(super) const TRANSIENT: &str = "TransientTransactionError";
 /// The label of errors after which the commit may be retried, since its result is unknown.
 pub(super) const UNKNOWN_RESULT: &str = "UnknownTransactionCommitResult";
 

@@ -2,19 +2,24 @@
 
 use std::collections::BTreeMap;
 
+use crate::record::Metric;
 use crate::report::document::format::{bytes, count, counted, enumerated, listed, percent, plain, three, time};
 use crate::results::{LoadModel, Part, RunRecord};
 use crate::stats::{
-    self, CarryOver, EnvironmentWarning, Interference, InvalidReason, Reason, Role, SharedCache, WarmUp,
+    self, CarryOver, EnvironmentWarning, Interference, InvalidReason, Reason, Role, SharedCache, Unsettled,
 };
 
+use super::PartEvaluations;
 use super::decision::phrase;
 
 /// Cells, or effects of one arm on another, that a warning names.
 const NAMED: usize = 3;
 
-/// The share of an operation's calls that do nothing above which there is a warning.
-const IDLE: f64 = 1.0 / 3.0;
+/// The share of an operation's calls that do nothing above which its times are mostly theirs.
+const IDLE: f64 = 0.5;
+
+/// How many times as long a run should measure in which something had not settled.
+const LONGER: f64 = 4.0;
 
 /// Why a run is invalid; empty for a valid one.
 pub(crate) fn invalid(record: &RunRecord) -> Vec<String> {
@@ -64,13 +69,12 @@ fn invalid_reason(record: &RunRecord, strategy: usize, reason: InvalidReason) ->
     }
 }
 
-/// The warnings.
+/// The warnings of a part.
 pub(crate) fn warnings(record: &RunRecord) -> Vec<String> {
     let mut warnings = environment(record);
-    warnings.extend((0..record.strategies.len()).filter_map(|strategy| warm_up(record, strategy)));
     warnings.extend(carry_over(record));
     warnings.extend(idle_operations(record));
-    warnings.extend((0..record.strategies.len()).filter_map(|strategy| few_in_flight(record, strategy)));
+    warnings.extend(few_in_flight(record));
     warnings.extend(interference(record));
     warnings.extend((0..record.strategies.len()).filter_map(|strategy| fewer_calls(record, strategy)));
     warnings.extend(without_flush(record));
@@ -115,50 +119,64 @@ pub(crate) fn unknown_cache(parts: &BTreeMap<Part, RunRecord>) -> Option<String>
 }
 
 /// Operations that do nothing in many of their calls.
-fn idle_operations(record: &RunRecord) -> Vec<String> {
+fn idle_operations(record: &RunRecord) -> Option<String> {
     // Two parts with the mix would say the same, with other numbers.
     let with_mix = record.settings.parts.iter().copied().find(|part| *part != Part::Own);
     if record.part.is_some() && record.part != with_mix {
-        return Vec::new();
+        return None;
     }
     let idle = |operation: usize| {
         let share =
             |strategy: usize| stats::outcome_totals(stats::operations(record, strategy, operation)).idle_share();
         let strategies = (0..record.strategies.len()).filter(|strategy| !record.strategies[*strategy].is_repeat);
         let most = strategies.map(share).filter(|share| *share > IDLE).reduce(f64::max)?;
-        Some(format!(
-            "Up to {} of the calls of {} did nothing (not found, rejected or unchanged): their times are mostly those of \
-             such calls. Check what its arguments refer to.",
-            percent(most),
-            plain(&record.operations[operation])
-        ))
+        Some(format!("{} (up to {})", plain(&record.operations[operation]), percent(most)))
     };
-    (0..record.operations.len()).filter_map(idle).collect()
-}
-
-/// A strategy that left clients idle at saturation.
-fn few_in_flight(record: &RunRecord, strategy: usize) -> Option<String> {
-    let found =
-        stats::in_flight(record, strategy).filter(|found| record.part == Some(Part::Saturation) && found.is_low())?;
-    let claim =
-        if found.is_too_low() { "so its throughput is not compared" } else { "so its throughput is a little too low" };
     Some(format!(
-        "{} had {} of {} clients busy at saturation, {claim}: its long calls leave clients idle at the end of slices; use fewer \
-         slices.",
-        name(record, strategy),
-        three(found.achieved),
-        found.clients
+        "Most calls did nothing (not found, rejected or unchanged), so that the times are mostly theirs: {}. Check what the \
+         arguments refer to.",
+        enumerated((0..record.operations.len()).filter_map(idle))?
     ))
 }
 
-/// A strategy that makes fewer calls at saturation than others, because it is much slower.
+/// Strategies that left clients idle at saturation: those whose throughput is not compared, and those where it is a little too low.
+fn few_in_flight(record: &RunRecord) -> impl Iterator<Item = String> {
+    let is_saturated = record.part == Some(Part::Saturation);
+    let of =
+        |strategy| Some((strategy, stats::in_flight(record, strategy).filter(|found| is_saturated && found.is_low())?));
+    let found: Vec<_> = (0..record.strategies.len()).filter_map(of).collect();
+    let has_slices = record.rounds.iter().flat_map(|round| &round.cells).any(|cell| cell.slices.len() > 1);
+    let cure = if has_slices {
+        "slices; use fewer slices (--slices)".to_owned()
+    } else {
+        format!("a round; measure longer (--duration {}s)", longer(record))
+    };
+    let claims = [(true, "so that throughput is not compared"), (false, "so that throughput is a little too low")];
+    let texts = claims.map(|(is_too_low, claim)| {
+        let these = found.iter().filter(|(_, found)| found.is_too_low() == is_too_low);
+        let names = enumerated(these.map(|(strategy, of)| format!("{} ({})", name(record, *strategy), three(of.achieved))))?;
+        Some(format!(
+            "Fewer than {} clients were busy at saturation with {names}, {claim}: long calls leave clients idle at the end of {cure}.",
+            record.settings.clients
+        ))
+    });
+    texts.into_iter().flatten()
+}
+
+/// The seconds for which a run measures that should measure longer than this one.
+fn longer(record: &RunRecord) -> String {
+    format!("{}", record.settings.duration.unwrap_or(record.settings.preset.length().seconds) * LONGER)
+}
+
+/// A strategy that makes fewer calls at saturation than others, because it is much slower, where calls change sizes.
 fn fewer_calls(record: &RunRecord, strategy: usize) -> Option<String> {
     let entry =
         record.strategies.get(strategy).filter(|one| !one.is_repeat && record.part == Some(Part::Saturation))?;
     let fewer = record.settings.fewer_calls.get(&entry.name)?;
-    Some(format!(
-        "{} is more than five times slower than others: at saturation it makes {} per round where they make {}, so its documents \
-         grow less.",
+    let grows = (0..record.strategies.len()).any(|strategy| stats::is_growing(record, strategy));
+    grows.then_some(format!(
+        "{} made {} per round at saturation where others made {}, because it is more than five times slower, so its documents grew \
+         less. With --calls {fewer} all make as many.",
         name(record, strategy),
         counted(*fewer, "call"),
         count(record.settings.calls?)
@@ -179,21 +197,28 @@ fn interference(record: &RunRecord) -> Option<String> {
     ))
 }
 
-/// A warning when the throughput did not settle.
-fn warm_up(record: &RunRecord, strategy: usize) -> Option<String> {
-    let name = name(record, strategy);
-    let (change, how) = match stats::warm_up(record, strategy)? {
-        WarmUp::Warm => return None,
-        WarmUp::Drifting(change) => (change, "early in the window and then settled"),
-        WarmUp::Never(change) => (change, "during the window without settling"),
-    };
-    let moved = if change < 0.0 { "fell" } else { "rose" };
-    let why = if stats::is_growing(record, strategy) {
-        "its documents grow, so there is no steady state, and its numbers are means over the growth"
-    } else {
-        "its warm-up was too short: use a longer preset or more calls"
-    };
-    Some(format!("{name}: throughput {moved} by {} {how}; {why}.", percent(change.abs())))
+/// Verdicts about the mix that a longer run could change, because a ratio had not settled.
+pub(crate) fn unsettled(parts: &PartEvaluations) -> Vec<String> {
+    let metrics = [(Part::Own, Metric::MEAN), (Part::Saturation, Metric::Throughput)];
+    let found = metrics.into_iter().filter_map(|(part, metric)| {
+        let (record, question) = (parts.record(part)?, parts.of_mix(part, metric)?);
+        let found = stats::unsettled(record, question);
+        let words = |one: &Unsettled| {
+            let [best, other] = [one.strategy, one.against].map(|strategy| name(record, strategy));
+            let [early, late] = [one.early, one.late].map(three);
+            format!("a call with {best} took {early} of the time with {other} in the first half, {late} in the second")
+        };
+        let has_grown = |strategy| parts.all_records().values().any(|part| stats::is_growing(part, strategy));
+        let grows = found.iter().any(|one| has_grown(one.strategy) || has_grown(one.against));
+        Some(format!(
+            "A longer run may give another verdict ({}): {}. Use --duration {}s{}.",
+            part.label(),
+            enumerated(found.iter().map(words))?,
+            longer(record),
+            if grows { ", or `docshape grow`, because documents grow" } else { "" }
+        ))
+    });
+    found.collect()
 }
 
 /// Arms that are slower or faster after some other arm.
@@ -206,7 +231,7 @@ fn carry_over(record: &RunRecord) -> Option<String> {
     };
     (!found.is_empty()).then(|| {
         let listed = shortened(found.iter().map(words).collect(), " such effects");
-        format!("Strategies affect each other: {listed}. In isolation each has the server to itself.")
+        format!("Strategies affect each other: {listed}. --isolate measures them one after another.")
     })
 }
 
@@ -224,7 +249,7 @@ pub(crate) fn environment(record: &RunRecord) -> Vec<String> {
 
 fn environment_warning(record: &RunRecord, warning: EnvironmentWarning) -> String {
     match warning {
-        EnvironmentWarning::Steal(cells) => steal(record, &cells),
+        EnvironmentWarning::Steal { most, least } => steal(record, most, least),
         EnvironmentWarning::LoadThread { strategies, busy } => {
             let names: Vec<String> = strategies.iter().map(|strategy| name(record, *strategy)).collect();
             let meaning = match record.settings.load {
@@ -255,16 +280,13 @@ fn environment_warning(record: &RunRecord, warning: EnvironmentWarning) -> Strin
     }
 }
 
-fn steal(record: &RunRecord, cells: &[(u64, usize, f64)]) -> String {
-    let measured: usize = record.rounds.iter().map(|round| round.cells.len()).sum();
-    let cell = |(round, strategy, share): &(u64, usize, f64)| {
-        format!("{} in round {} ({})", name(record, *strategy), count(round.saturating_add(1)), percent(*share))
-    };
+fn steal(record: &RunRecord, most: (usize, f64), least: (usize, f64)) -> String {
+    let of = |(strategy, share): (usize, f64)| format!("{} from {}", percent(share), name(record, strategy));
+    let both = stats::distinct([most, least].into_iter()).into_iter().map(of);
     format!(
-        "The hypervisor took more than 5 % of the processor time away in {} of {}: {}.",
-        count(cells.len() as u64),
-        counted(measured as u64, "cell"),
-        shortened(cells.iter().map(cell).collect(), "")
+        "The hypervisor took processor time: {}. Times are longer by about as much, and ratios off by the difference; run again when \
+         the machine is quiet.",
+        listed(both)
     )
 }
 
@@ -285,15 +307,17 @@ mod tests {
     use crate::stats::sample;
 
     #[test]
-    fn many_stolen_cells_are_shortened() {
+    fn stolen_time_that_could_move_a_ratio_is_named() {
         let mut run = sample::run(3);
-        for (place, cell) in run.rounds.iter_mut().flat_map(|round| &mut round.cells).enumerate() {
-            cell.machine.steal = Some(0.01 * place as f64);
-        }
-        let wanted =
-            "in 3 of 9 cells: bucket_rmw in round 3 (8.0 %), linked in round 3 (7.0 %) and embedded in round 3";
-        assert!(warnings(&run)[0].contains(wanted), "{:?}", warnings(&run));
-        run.rounds[0].cells[0].machine.steal = Some(0.5);
-        assert!(warnings(&run)[0].ends_with("(7.0 %) and 1 more."), "{:?}", warnings(&run));
+        let mut warned = |shares: [f64; 3]| {
+            for round in &mut run.rounds {
+                round.cells.iter_mut().zip(shares).for_each(|(cell, share)| cell.machine.steal = Some(share));
+            }
+            warnings(&run).into_iter().find(|warning| warning.contains("hypervisor"))
+        };
+        assert_eq!(warned([0.03, 0.04, 0.03]), None, "the same for all");
+        let warning = warned([0.01, 0.08, 0.03]).unwrap();
+        assert!(warning.contains("time: 8.0 % from linked and 1.0 % from embedded."), "{warning}");
+        assert!(warned([0.09, 0.09, 0.09]).is_some(), "times are too long");
     }
 }

@@ -3,7 +3,6 @@
 //! The other formats summarise the rounds. This one has a row per measured number, for statistics that docshape does not
 //! compute.
 
-use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use crate::record::{MetricRow, MetricUse};
@@ -63,7 +62,7 @@ impl Table<'_> {
                     let place = Place { operation: name, ..place };
                     self.operations(place, std::slice::from_ref(operation));
                     if let Some(grown) = cell.own_counters.get(place_of) {
-                        self.counters(place, grown, operation.calls);
+                        self.counters(place, grown.iter().map(|(name, value)| (name, *value)), operation.calls);
                     }
                 }
                 self.operations(place, &cell.operations);
@@ -130,7 +129,8 @@ impl Table<'_> {
             let mean = ("check_out_mean", "", "ns", known(waits.mean()));
             self.numbers(place, [mean, ("check_out_count", "", "calls", waits.count as f64)]);
         }
-        self.counters(place, &cell.counters, cell.calls);
+        let grown = cell.counters.keys().filter_map(|name| Some((name, cell.counter(name)?)));
+        self.counters(place, grown, cell.calls);
         if let Some(cost) = cell.deferred {
             self.row(place, ("deferred_time", "", "s", cost.seconds));
             self.row(place, ("deferred_bytes", "", "bytes", known(cost.bytes)));
@@ -138,7 +138,7 @@ impl Table<'_> {
     }
 
     /// Growth of the server's counters per call.
-    fn counters(&mut self, place: Place<'_>, grown: &BTreeMap<String, f64>, calls: u64) {
+    fn counters<'c>(&mut self, place: Place<'_>, grown: impl Iterator<Item = (&'c String, f64)>, calls: u64) {
         for (counter, grown) in grown {
             let unit = match counter.as_str() {
                 counter if counter.ends_with("_us") => "us/call",

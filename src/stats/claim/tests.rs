@@ -343,3 +343,21 @@ fn calls_that_write_once_have_no_inconsistency_window() {
     let ratio = self::found(run, text).ratio.unwrap();
     assert!((ratio - 2.0).abs() < 0.01, "{ratio}");
 }
+
+#[test]
+fn conflicts_in_transactions_are_write_conflicts() {
+    let mut run = sample::run(6);
+    for round in &mut run.rounds {
+        // The server counts those of linked; those of embedded are in transactions, and the client sees them.
+        for (place, counted) in [(0, 0.0), (1, 3.0)] {
+            round.cells[place].counters.insert("write_conflicts".into(), counted);
+            round.cells[place].operations.iter_mut().for_each(|operation| operation.retries.clear());
+        }
+        let add = &mut round.cells[0].operations[0];
+        add.retries =
+            [("TransientTransactionError", 90), ("112", 9), ("11000", 500)].map(|(k, n)| (k.to_owned(), n)).into();
+        add.errors.insert("112".into(), 1);
+    }
+    let found = found(run, "write_conflicts - embedded above linked");
+    assert_eq!((found.verdict, found.value), (Verdict::Slower, Some(100.0 / 915.0)));
+}

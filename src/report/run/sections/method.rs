@@ -228,6 +228,7 @@ pub(crate) fn warnings(record: &RunRecord, parts: &PartEvaluations) -> Vec<Strin
     warnings.extend(record.verification.as_ref().and_then(vacuous));
     warnings.extend(parts.distinct(cost::contradictions));
     warnings.extend(parts.distinct(validity::warnings));
+    warnings.extend(validity::unsettled(parts));
     warnings.extend(validity::unknown_cache(parts.all_records()));
     warnings
 }
