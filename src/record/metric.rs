@@ -43,11 +43,11 @@ pub enum Metric {
 /// A size of a strategy's data, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeMetric {
-    /// The files of all collections and indexes.
+    /// What is in use of the files of all collections and indexes.
     Storage,
-    /// The files of all collections.
+    /// What is in use of the files of all collections.
     Collections,
-    /// The files of all indexes.
+    /// What is in use of the files of all indexes.
     Indexes,
     /// The largest document.
     LargestDocument,
@@ -200,7 +200,7 @@ pub static METRICS: [MetricRow; 16] = [
             5,
             Saturation,
             ["stored_bytes", "stored", "bytes stored"],
-            "Files of all collections after the calls, as times the lowest of the row. As measured, not tested.",
+            "What is in use of the files of all collections after the calls, as times the lowest of the row. As measured, not tested.",
         )],
         ..size("collection_bytes", "bytes of collections", SizeMetric::Collections, &[])
     },
@@ -209,7 +209,7 @@ pub static METRICS: [MetricRow; 16] = [
             6,
             Saturation,
             ["index_bytes", "index", "index bytes"],
-            "Files of all indexes after the calls, as times the lowest of the row. As measured, not tested.",
+            "What is in use of the files of all indexes after the calls, as times the lowest of the row. As measured, not tested.",
         )],
         ..size("index_bytes", "bytes of indexes", SizeMetric::Indexes, &[Claim])
     },

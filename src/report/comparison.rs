@@ -412,6 +412,11 @@ fn rate(rate: f64) -> Cell {
     Cell::number(Some(rate), |rate| count(rate.round() as u64))
 }
 
+/// Whether what is in use of files can be compared: records of earlier versions have the files alone.
+fn is_use_known((_, before, after): &CollectionChange) -> bool {
+    [before, after].into_iter().flatten().all(|growth| growth.is_use_known)
+}
+
 /// The sizes of collections in both runs; `None` without any.
 fn sizes(found: &RunComparison) -> Option<Section> {
     let measures = [
@@ -420,8 +425,15 @@ fn sizes(found: &RunComparison) -> Option<Section> {
             change(before, after, count_change)
         }),
         size("mean_bytes", "mean", "The mean size of a document.", |one| in_bytes(one, |growth| growth.mean.after)),
-        size("storage_bytes", "storage", "The collection's file.", |one| in_bytes(one, |growth| growth.storage.after)),
-        size("index_bytes", "indexes", "The indexes' files.", |one| in_bytes(one, |growth| growth.indexes.after)),
+        size("storage_bytes", "storage", "The collection's file, or what is in use of it.", |one| {
+            in_bytes(one, if is_use_known(one) { |growth| growth.storage.after } else { |growth| growth.file.after })
+        }),
+        size("index_bytes", "indexes", "The indexes' files, or what is in use of them.", |one| {
+            in_bytes(
+                one,
+                if is_use_known(one) { |growth| growth.indexes.after } else { |growth| growth.index_files.after },
+            )
+        }),
     ];
     let rows = found.strategies.iter().flat_map(|strategy| {
         let group = Cell::text(plain(&strategy.name));

@@ -248,6 +248,32 @@ pub struct CollectionSizes {
     pub storage: u64,
     /// The indexes' files.
     pub indexes: BTreeMap<String, u64>,
+    /// Bytes of the collection's file that are free for reuse; `None` where the server does not say, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_free: Option<u64>,
+    /// The same of the indexes' files together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indexes_free: Option<u64>,
     /// Whether a flush came before, without which file sizes lag behind.
     pub checkpointed: bool,
+}
+
+impl CollectionSizes {
+    /// The bytes of the collection's file that are in use; the whole file where it is unknown what is free.
+    ///
+    /// A checkpoint writes changed pages to new places before it frees the old ones, so that files grow to a size that depends on when
+    /// pages were written. What is in use does not.
+    pub fn storage_in_use(&self) -> u64 {
+        self.storage.saturating_sub(self.storage_free.unwrap_or(0))
+    }
+
+    /// The same of the indexes' files together.
+    pub fn indexes_in_use(&self) -> u64 {
+        self.index_files().saturating_sub(self.indexes_free.unwrap_or(0))
+    }
+
+    /// The indexes' files together.
+    pub fn index_files(&self) -> u64 {
+        self.indexes.values().copied().fold(0, u64::saturating_add)
+    }
 }

@@ -45,6 +45,8 @@ fn cell(times: &[u64]) -> CellRecord {
         size: 4_600_100,
         storage: 2_000_000,
         indexes: BTreeMap::from([("_id_".into(), 4_096)]),
+        storage_free: Some(500_000),
+        indexes_free: Some(0),
         checkpointed: true,
     };
     CellRecord {

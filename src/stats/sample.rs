@@ -249,6 +249,8 @@ fn collections(strategy: usize, comments: u64, grown: f64) -> Vec<CollectionSize
         size: documents * mean as u64,
         storage: documents * mean as u64 / 2,
         indexes: BTreeMap::from([("_id_".to_owned(), documents * 20)]),
+        storage_free: None,
+        indexes_free: None,
         checkpointed: true,
     };
     match strategy {

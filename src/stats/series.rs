@@ -189,9 +189,9 @@ fn counter_per_call(cell: &CellRecord, counter: &Counter, operation: Option<usiz
 /// A size after the calls of a round; `None` where files were read without a checkpoint and lag behind.
 fn size_of(cell: &CellRecord, size: SizeMetric) -> Option<f64> {
     let of = |one: &CollectionSizes| match size {
-        SizeMetric::Storage => one.storage + one.indexes.values().sum::<u64>(),
-        SizeMetric::Collections => one.storage,
-        SizeMetric::Indexes => one.indexes.values().sum(),
+        SizeMetric::Storage => one.storage_in_use().saturating_add(one.indexes_in_use()),
+        SizeMetric::Collections => one.storage_in_use(),
+        SizeMetric::Indexes => one.indexes_in_use(),
         SizeMetric::LargestDocument => one.max,
     };
     let sizes = || cell.after.iter().map(of);

@@ -84,7 +84,7 @@ fn grown(cell: &CellRecord, counter: &str) -> Option<f64> {
 
 /// Data and indexes of all collections.
 fn size(collections: &[CollectionSizes]) -> f64 {
-    let of = |one: &CollectionSizes| one.size as f64 + one.indexes.values().map(|bytes| *bytes as f64).sum::<f64>();
+    let of = |one: &CollectionSizes| one.size as f64 + one.indexes_in_use() as f64;
     collections.iter().map(of).sum()
 }
 

@@ -29,10 +29,16 @@ pub struct CollectionGrowth {
     pub max: Change,
     /// All documents, uncompressed, in bytes.
     pub size: Change,
-    /// The collection's file in bytes.
+    /// What the collection uses of its file, in bytes.
     pub storage: Change,
-    /// The indexes' files in bytes.
+    /// What the indexes use of their files, in bytes.
     pub indexes: Change,
+    /// The collection's file, in bytes.
+    pub file: Change,
+    /// The indexes' files, in bytes.
+    pub index_files: Change,
+    /// Whether the server said what is in use of files in every reading; else the whole files are taken.
+    pub is_use_known: bool,
     /// Whether a flush came before every reading, without which file sizes lag behind.
     pub checkpointed: bool,
 }
@@ -48,6 +54,7 @@ fn growth_of(record: &RunRecord, strategy: usize, name: &str) -> CollectionGrowt
     let is_named = |sizes: &&CollectionSizes| sizes.name == name;
     let before: Vec<_> = cells(record, strategy).filter_map(|cell| cell.before.iter().find(is_named)).collect();
     let after: Vec<_> = cells(record, strategy).filter_map(|cell| cell.after.iter().find(is_named)).collect();
+    let all = || before.iter().chain(&after);
     let mean = |of: &dyn Fn(&CollectionSizes) -> f64| Change {
         before: average(before.iter().copied(), of),
         after: average(after.iter().copied(), of),
@@ -60,9 +67,12 @@ fn growth_of(record: &RunRecord, strategy: usize, name: &str) -> CollectionGrowt
         p99: mean(&|sizes| sizes.p99 as f64),
         max: Change { before: largest(&before), after: largest(&after) },
         size: mean(&|sizes| sizes.size as f64),
-        storage: mean(&|sizes| sizes.storage as f64),
-        indexes: mean(&|sizes| sizes.indexes.values().map(|bytes| *bytes as f64).sum()),
-        checkpointed: before.iter().chain(&after).all(|sizes| sizes.checkpointed),
+        storage: mean(&|sizes| sizes.storage_in_use() as f64),
+        indexes: mean(&|sizes| sizes.indexes_in_use() as f64),
+        file: mean(&|sizes| sizes.storage as f64),
+        index_files: mean(&|sizes| sizes.index_files() as f64),
+        is_use_known: all().all(|sizes| sizes.storage_free.is_some() && sizes.indexes_free.is_some()),
+        checkpointed: all().all(|sizes| sizes.checkpointed),
     }
 }
 
@@ -86,6 +96,21 @@ mod tests {
         assert_eq!(growth.mean, Change { before: 23_000.0, after: 51_000.0 });
         assert_eq!(growth.max, Change { before: 184_000.0, after: 900_000.0 });
         assert!(!growth.checkpointed);
+    }
+
+    #[test]
+    fn room_for_reuse_is_no_storage() {
+        let mut run = sample::run(1);
+        let cell = &mut run.rounds[0].cells[0];
+        let known = |sizes: &mut CollectionSizes| (sizes.storage_free, sizes.indexes_free) = (Some(0), Some(0));
+        cell.before.iter_mut().chain(&mut cell.after).for_each(known);
+        (cell.after[0].storage, cell.after[0].storage_free) = (5_000_000, Some(2_000_000));
+        (cell.after[0].indexes, cell.after[0].indexes_free) = ([("_id_".to_owned(), 9_000)].into(), Some(1_000));
+        let growth = &collection_growth(&run, 0)[0];
+        assert_eq!((growth.storage.after, growth.file.after, growth.is_use_known), (3_000_000.0, 5_000_000.0, true));
+        assert_eq!((growth.indexes.after, growth.index_files.after), (8_000.0, 9_000.0));
+        // A record of an earlier version has the files alone.
+        assert!(!collection_growth(&run, 1)[0].is_use_known);
     }
 
     #[test]

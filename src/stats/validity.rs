@@ -198,7 +198,7 @@ fn cache(record: &RunRecord) -> Option<EnvironmentWarning> {
     let is_shared = record.settings.isolated.is_none() && record.server.servers == ServerSharing::Shared;
     let cache = record.server.cache_bytes.filter(|_| is_shared)?;
     let bytes = |cell: &CellRecord| {
-        let sizes = cell.before.iter().map(|c| c.indexes.values().copied().fold(c.size, u64::saturating_add));
+        let sizes = cell.before.iter().map(|one| one.size.saturating_add(one.indexes_in_use()));
         sizes.fold(0, u64::saturating_add)
     };
     let together = |round: &RoundRecord| round.cells.iter().map(bytes).fold(0, u64::saturating_add);

@@ -20,7 +20,7 @@ pub(super) async fn sizes<T: Target>(
 ) -> Result<Vec<CollectionSizes>, Failure> {
     let mut all = Vec::new();
     for series in arm.series() {
-        let (mut documents, mut total) = (BTreeMap::new(), CollectionSizes::default());
+        let (mut documents, mut total) = (BTreeMap::new(), no_storage());
         for collection in series {
             count_documents(db, &collection.name, &mut documents).await?;
             add_storage(db, &collection.name, &mut total).await?;
@@ -70,11 +70,15 @@ fn quantile(sizes: &SizeCounts, share: f64) -> u64 {
 
 /// Reads the bytes of an arm's data, uncompressed as in the server's cache, and of its indexes.
 pub(super) async fn footprint<T: Target>(db: &Db<'_, T>, arm: &Arm) -> Result<u64, Failure> {
-    let mut total = CollectionSizes::default();
+    let mut total = no_storage();
     for collection in &arm.collections {
         add_storage(db, &collection.name, &mut total).await?;
     }
-    Ok(total.indexes.into_values().fold(total.size, u64::saturating_add))
+    Ok(total.size.saturating_add(total.indexes_in_use()))
+}
+
+fn no_storage() -> CollectionSizes {
+    CollectionSizes { storage_free: Some(0), indexes_free: Some(0), ..CollectionSizes::default() }
 }
 
 /// Adds the bytes of a collection and of its files.
@@ -87,6 +91,15 @@ async fn add_storage<T: Target>(db: &Db<'_, T>, collection: &str, total: &mut Co
         for (name, bytes) in stats.plain_field("indexSizes").map(|sizes| sizes.entries()).unwrap_or_default() {
             *total.indexes.entry(name.to_string()).or_default() += number(Some(bytes));
         }
+        let free = stats.plain_field("freeStorageSize").map(|bytes| number(Some(bytes)));
+        total.storage_free = total.storage_free.zip(free).map(|(sum, free)| sum + free);
+        let details = stats.plain_field("indexDetails").map(|details| details.entries()).unwrap_or_default();
+        let free = |details: &Value| {
+            let manager = details.plain_field("block-manager")?;
+            Some(number(Some(manager.plain_field("file bytes available for reuse")?)))
+        };
+        let free = details.iter().map(|(_, details)| free(details)).sum::<Option<u64>>();
+        total.indexes_free = total.indexes_free.zip(free).map(|(sum, free)| sum + free);
     }
     Ok(())
 }

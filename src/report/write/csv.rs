@@ -228,7 +228,7 @@ impl Table<'_> {
     }
 
     fn sizes(&mut self, place: Place<'_>, sizes: &CollectionSizes) {
-        let CollectionSizes { name, documents, mean, p50, p99, max, size, storage, indexes, checkpointed: _ } = sizes;
+        let CollectionSizes { name, documents, mean, p50, p99, max, size, storage, indexes, .. } = sizes;
         let numbers = [
             ("documents", name.as_str(), "documents", *documents as f64),
             ("document_mean", name, "bytes", *mean),
@@ -237,6 +237,8 @@ impl Table<'_> {
             ("document_max", name, "bytes", *max as f64),
             ("collection_size", name, "bytes", *size as f64),
             ("storage_size", name, "bytes", *storage as f64),
+            ("storage_in_use", name, "bytes", sizes.storage_in_use() as f64),
+            ("indexes_in_use", name, "bytes", sizes.indexes_in_use() as f64),
         ];
         self.numbers(place, numbers);
         for (index, bytes) in indexes {

@@ -259,7 +259,7 @@ impl GrowthResults<'_> {
             column("data_bytes", "data", "All documents, uncompressed.")
                 .number(bytes, |one| one.sum(|sizes| sizes.size)),
             column("index_bytes", "indexes", "The files of the indexes, which lag behind.")
-                .number(bytes, |one| one.sum(|sizes| sizes.indexes.values().sum())),
+                .number(bytes, |one| one.sum(|sizes| sizes.indexes_in_use())),
             column("cpu_ns", "~ CPU", "CPU time of the server per call.")
                 .number(time, |one| one.per_call("cpu_us").map(|microseconds| microseconds * 1e3)),
             column("oplog_bytes", "oplog", "Bytes of oplog per call.").number(bytes, |one| one.per_call("oplog_bytes")),

@@ -15,12 +15,17 @@ use super::{sizes_id, strategy_cell};
 pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     let lags = run.strategies.iter().flat_map(|strategy| &strategy.collections).any(|growth| !growth.checkpointed);
     let lag = if lags { " Storage and indexes were read without a checkpoint and lag behind." } else { "" };
+    let mut collections = run.strategies.iter().flat_map(|strategy| &strategy.collections);
+    let what = if collections.all(|growth| growth.is_use_known) {
+        "storage and indexes are what is in use of their files, which also have room for reuse"
+    } else {
+        "storage and indexes are files, with the room in them that is free for reuse"
+    };
     Section::new("sizes", "Collections before → after the calls of a round")
         .charts(charts::charts(run, charts::sizes::sizes, "sizes.svg", 4))
         .table(table(run))
         .note(format!(
-            "Means over rounds, the largest document of all rounds. Documents are uncompressed; storage and indexes are files. \
-             1 KB is 1,000 bytes.{lag}"
+            "Means over rounds, the largest document of all rounds. Documents are uncompressed; {what}. 1 KB is 1,000 bytes.{lag}"
         ))
         .note_in(Forms::TERMINAL, "Storage and indexes are shown as they were after the calls.")
         .with_rows()
@@ -37,11 +42,21 @@ fn table(run: &Evaluation) -> Table {
         size("max_bytes", "largest", "The largest document.", |one| sized(one.max)),
         size("size_bytes", "all documents", "All documents, uncompressed.", |one| sized(one.size))
             .only(Forms::DETAILED),
-        size("storage_bytes", "storage", "The collection's file.", |one| sized(one.storage)).only(Forms::DETAILED),
-        size("index_bytes", "indexes", "The indexes' files.", |one| sized(one.indexes)).only(Forms::DETAILED),
+        size("storage_bytes", "storage", "What is in use of the collection's file.", |one| sized(one.storage))
+            .only(Forms::DETAILED),
+        size("index_bytes", "indexes", "What is in use of the indexes' files.", |one| sized(one.indexes))
+            .only(Forms::DETAILED),
+        size("file_bytes", "files", "All files, with room for reuse.", |one| {
+            change(
+                Some(one.file.before + one.index_files.before),
+                Some(one.file.after + one.index_files.after),
+                bytes_change,
+            )
+        })
+        .only(Forms::DETAILED),
         // A terminal has no room for both numbers.
-        size("storage_after", "storage", "The file afterwards.", |one| after(one.storage)).only(Forms::TERMINAL),
-        size("indexes_after", "indexes", "The files afterwards.", |one| after(one.indexes)).only(Forms::TERMINAL),
+        size("storage_after", "storage", "In use afterwards.", |one| after(one.storage)).only(Forms::TERMINAL),
+        size("indexes_after", "indexes", "In use afterwards.", |one| after(one.indexes)).only(Forms::TERMINAL),
         Measure::flag(
             "checkpointed",
             "Whether a checkpoint came before every reading; without it file sizes lag behind.",
