@@ -11,7 +11,7 @@ use crate::compile::Choice;
 pub use super::value::ConnectionString;
 use crate::scenario::quantity::write_concern;
 use crate::scenario::{RunDefinition, Spanned};
-use crate::server::database_names::DatabaseNames;
+use crate::server::database_names::{DEFAULT_PREFIX, DatabaseNames};
 use crate::server::namespace::Namespace;
 
 use super::value::{assignment, cache_size, database_prefix, name, port, share};
@@ -103,7 +103,7 @@ pub struct DatabaseArguments {
     /// Prefix of the names of all databases, at most 20 letters, digits, `_` and `-`
     ///
     /// Databases are named PREFIX + scenario + `_` + strategy; see `docshape rights`.
-    #[arg(long, value_name = "PREFIX", default_value = "docshape_", value_parser = database_prefix, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PREFIX", default_value = DEFAULT_PREFIX, value_parser = database_prefix, allow_hyphen_values = true)]
     pub db_prefix: String,
 }
 

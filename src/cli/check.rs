@@ -2,13 +2,18 @@
 
 use crate::compile::{Choice, compile};
 use crate::plan::Plan;
+use crate::report::wrap;
 use crate::scenario::{self, Diagnostics, MixDefinition, Scenario, Source};
 
 use super::argument::CheckArguments;
 use super::data_size::check_data;
 use super::exit::{CliError, Exit};
+use super::next::NextCommand;
 use super::scenario::print_diagnostics;
 use super::{catalogue, output};
+
+/// The columns of the names of what a scenario has.
+const SUMMARY: usize = 14;
 
 /// Prints all problems of all files, and a summary of each valid one.
 ///
@@ -24,7 +29,11 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, CliError> {
         }
     }
     match (unreadable.is_empty(), broken) {
-        (true, false) => Ok(Exit::Success),
+        (true, false) => {
+            let file = arguments.files.first().map_or("", String::as_str);
+            NextCommand::new(["run", file, "--preset", "smoke"]).print();
+            Ok(Exit::Success)
+        }
         // The problems are printed.
         (true, true) => Err(CliError::usage("")),
         (false, _) => Err(CliError::usage(unreadable.join("\n  and: "))),
@@ -41,7 +50,12 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
     });
     print_diagnostics(&diagnostics, source);
     let Some((summary, large)) = found.filter(|_| !diagnostics.has_errors()) else { return Ok(false) };
-    output::print(&format!("{}: {summary}\n", source.path))?;
+    output::print(&format!("{}: ok\n", source.path))?;
+    for (name, text) in summary {
+        for (place, line) in wrap(&text, output::width() - SUMMARY).iter().enumerate() {
+            output::print(&format!("  {:1$}{line}\n", if place == 0 { name } else { "" }, SUMMARY - 2))?;
+        }
+    }
     large.iter().try_for_each(|line| output::print(&format!("  {line}\n")))?;
     Ok(true)
 }
@@ -59,7 +73,8 @@ fn compile_all_mixes(scenario: &Scenario, diagnostics: &Diagnostics) -> Option<P
     plain
 }
 
-fn summary(scenario: &Scenario, plan: &Plan) -> String {
+/// What the scenario has, each with its name.
+fn summary(scenario: &Scenario, plan: &Plan) -> [(&'static str, String); 4] {
     let strategies: Vec<&str> = scenario.strategy_names().collect();
     let operations: Vec<&str> = scenario.operations.iter().map(|operation| operation.name.value.as_str()).collect();
     let mixes: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
@@ -67,5 +82,5 @@ fn summary(scenario: &Scenario, plan: &Plan) -> String {
     let records = entities.map(|(position, entity)| format!("{} {}", plan.data.len(position), entity.name));
     let records = records.collect::<Vec<_>>().join(", ");
     let [strategies, operations, mixes] = [strategies, operations, mixes].map(|names| names.join(", "));
-    format!("{}; strategies {strategies}; operations {operations}; mixes {mixes}; records {records}", plan.name)
+    [("strategies", strategies), ("operations", operations), ("mixes", mixes), ("records", records)]
 }

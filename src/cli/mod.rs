@@ -20,6 +20,7 @@ pub mod data_size;
 pub mod exit;
 pub mod list;
 pub mod misplaced_uri;
+pub mod next;
 pub mod report;
 pub mod reservation;
 pub mod rights;

@@ -8,6 +8,7 @@ use crate::results::{self, RunRecord, StudyKind};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
+use super::next::NextCommand;
 use super::output;
 
 /// Renders the results of a run again.
@@ -29,15 +30,17 @@ pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     output::print(&text.unwrap_or_else(|| metrics(&record))).map(|()| Exit::Success)
 }
 
-/// Writes the page and the Markdown report of a study into its folder, and prints the report.
+/// Writes the page and the Markdown report of a study into its folder, and prints the report and what to do next.
 ///
 /// # Errors
 /// When one of them cannot be written.
-pub fn conclude_study(report: Report, folder: &Path) -> Result<(), CliError> {
+pub fn conclude_study(report: Report, folder: &Path, next: &NextCommand) -> Result<(), CliError> {
     let report = report.in_folder(&folder.display().to_string());
     write(folder, MARKDOWN_FILE, &written(&Markdown, &report))?;
     write(folder, HTML_FILE, &written(&Html, &report))?;
-    output::print(&terminal(&report))
+    output::print(&terminal(&report.with_files()))?;
+    next.print();
+    Ok(())
 }
 
 /// Prints a report that is not about a single run.

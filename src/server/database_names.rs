@@ -13,6 +13,9 @@ const IN_ORDER: &str = "_in_order";
 /// In place of a strategy: the repeat of the baseline, whichever that is.
 const REPEAT: &str = "repeat";
 
+/// The prefix unless the user names another one.
+pub const DEFAULT_PREFIX: &str = "docshape_";
+
 /// The longest prefix.
 pub const LONGEST_PREFIX: usize = 20;
 

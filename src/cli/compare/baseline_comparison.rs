@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::cli::exit::{CliError, Exit};
+use crate::cli::next::NextCommand;
 use crate::cli::output;
 use crate::cli::run::{PlannedRun, RunArguments, like, resume};
 use crate::cli::scenario::prepare_source;
@@ -117,12 +118,14 @@ impl BaselineComparison {
         Ok(())
     }
 
-    /// Compares the finished run with the saved run, and saves it. An invalid run is neither compared nor saved.
+    /// Compares the finished run with the saved run, and saves it. An invalid run is neither compared nor saved. `next` follows a run
+    /// that is not compared.
     ///
     /// # Errors
     /// When the run cannot be read again, or a file cannot be written.
-    pub fn conclude(&self, folder: &Path, exit: Exit) -> Result<Exit, CliError> {
+    pub fn conclude(&self, folder: &Path, exit: Exit, next: NextCommand) -> Result<Exit, CliError> {
         if self.is_empty() {
+            next.print();
             return Ok(exit);
         }
         if exit == Exit::Invalid {
@@ -135,6 +138,8 @@ impl BaselineComparison {
         if let Some(before) = &self.saved {
             output::print("\n")?;
             compared = compare_two(before, &after, self.tolerance)?;
+        } else {
+            next.print();
         }
         if let Some(name) = &self.save {
             save(&after.record, name, compared)?;

@@ -18,11 +18,15 @@ pub use baseline_comparison::BaselineComparison;
 
 use super::argument::ReportFormat;
 use super::exit::{CliError, Exit};
+use super::next::NextCommand;
 use super::output;
 use super::report::in_format;
 
 /// A run may take this much more time than the other without being a regression, unless the user says otherwise: 5 %.
 const TOLERANCE: f64 = 0.05;
+
+/// What is before the name of a saved run.
+const SAVED_RUN: &str = "saved run ";
 
 /// The default folder of all results.
 const RESULTS: &str = "results";
@@ -95,7 +99,7 @@ fn load_saved(scenario: &str, name: &str) -> Result<NamedRun, CliError> {
         )));
     }
     let record = saved_run::open(&folder, name)?;
-    Ok(NamedRun { name: format!("saved run {name}"), record })
+    Ok(NamedRun { name: format!("{SAVED_RUN}{name}"), record })
 }
 
 /// Saves a run unless it is a regression, and prints what was done.
@@ -172,11 +176,32 @@ fn compare_sides(
     })?;
     let report = Report::of_comparison(&found, ComparedRuns { before, after, tolerance, changed: &changed });
     output::print(&in_format(&report, format, true).unwrap_or_default())?;
-    Ok(match (found.has_regression(), found.is_disturbed()) {
+    let exit = match (found.has_regression(), found.is_disturbed()) {
         (true, _) => Exit::CheckFailed,
         (false, true) => Exit::Invalid,
         (false, false) => Exit::Success,
-    })
+    };
+    if format == ReportFormat::Terminal {
+        let is_open = found.judged().any(|(.., change)| change.is_open());
+        after_comparison(a, b, found.unit, exit, is_open).print();
+    }
+    Ok(exit)
+}
+
+/// The command after a comparison: the details of a regression, another run where nothing is decided, else the new run to compare
+/// with.
+fn after_comparison(a: &NamedRun, b: &NamedRun, unit: ComparedUnit, exit: Exit, is_open: bool) -> NextCommand {
+    let saved = |run: &NamedRun| run.name.strip_prefix(SAVED_RUN).map(str::to_owned);
+    let folder = Path::new(&b.name);
+    match (exit, unit, saved(a)) {
+        (Exit::Invalid, ComparedUnit::PairedRounds, _) => {
+            NextCommand::like("run", &b.record).option("ab", "URI_A").word("URI_B")
+        }
+        (Exit::CheckFailed, ..) => NextCommand::about(&["report"], folder).option("full", ""),
+        (Exit::Success, _, None) if !is_open => NextCommand::about(&["compare"], folder).option("save-run", "main"),
+        (_, _, Some(name)) => NextCommand::like("run", &b.record).option("compare-with", &name),
+        (_, _, None) => NextCommand::about(&["run", "--like"], Path::new(&a.name)),
+    }
 }
 
 /// The strategy that others are relative to: the first safe one whose definition did not change, else the first safe one;

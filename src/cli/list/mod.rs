@@ -7,11 +7,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::report::counted;
+use crate::report::{counted, wrap};
 use crate::scenario::{Scenario, StrategyDefinition, nearest};
 
 use super::catalogue::{self, SCENARIOS};
 use super::exit::{CliError, Exit};
+use super::next::NextCommand;
 use super::output;
 
 /// `list`.
@@ -45,18 +46,27 @@ pub fn list(arguments: &ListArguments) -> Result<Exit, CliError> {
     } else {
         lines(&groups)
     };
-    output::print(&text).map(|()| Exit::Success)
+    output::print(&text)?;
+    if !arguments.markdown {
+        let name = arguments.scenario.as_deref().unwrap_or("NAME");
+        NextCommand::new(["run", name, "--preset", "smoke"]).print();
+    }
+    Ok(Exit::Success)
 }
 
 /// A line per scenario and one with its strategies, by decision.
 fn lines(groups: &[(&str, Vec<Scenario>)]) -> String {
     let width = SCENARIOS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let room = output::width().saturating_sub(width + 4);
     let mut lines = String::new();
     for (group, scenarios) in groups {
         let _ = writeln!(lines, "{}{group}", if lines.is_empty() { "" } else { "\n" });
         for scenario in scenarios {
             let (name, title) = (&scenario.name.value, &scenario.title);
-            let _ = writeln!(lines, "  {name:width$}  {title}\n  {:width$}  {}", "", strategies(&scenario.strategies));
+            let texts = [wrap(title, room), wrap(&strategies(&scenario.strategies), room)].concat();
+            for (place, text) in texts.iter().enumerate() {
+                let _ = writeln!(lines, "  {:width$}  {text}", if place == 0 { name.as_str() } else { "" });
+            }
         }
     }
     lines

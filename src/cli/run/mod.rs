@@ -1,6 +1,7 @@
 //! `docshape run`.
 
 mod ab;
+mod after;
 mod argument;
 mod claims;
 mod conclude;
@@ -11,7 +12,6 @@ mod placement;
 mod preset;
 pub mod record;
 pub mod resume;
-mod smoke;
 pub mod threshold;
 
 use std::path::{Path, PathBuf};
@@ -29,12 +29,12 @@ use super::report::terminal_of_run;
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 use super::{CliError, Exit, output};
+use after::after_run;
 pub use argument::{MeasurementArguments, RunArguments, StudyArguments};
 use conclude::{conclude, write_reports};
 pub use invocation::Invocation;
 pub use job::{JobServers, PointSetup, ServerJob};
 use like::EarlierRun;
-use smoke::next_command;
 
 /// Measures the strategies of a scenario, writes a run folder, prints the verdict.
 ///
@@ -183,10 +183,11 @@ fn on_server(
         let is_plain = setup.resumed.is_none() && arguments.like.is_none() && !arguments.full;
         let is_smoke = record.settings.preset == Preset::Smoke && is_plain;
         output::print(&if is_smoke {
-            smoke_result(record, &report, &next_command(arguments))
+            smoke_result(record, &report)
         } else {
             terminal_of_run(&report, arguments.full)
         })?;
-        comparison.conclude(&setup.folder, exit)
+        let next = after_run(arguments, record, &report, &setup.folder);
+        comparison.conclude(&setup.folder, exit, next)
     })
 }

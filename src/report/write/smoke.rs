@@ -1,4 +1,4 @@
-//! The result of a smoke run in three lines: that everything runs, that strategies agree, and what to type next.
+//! The result of a smoke run in two lines: that everything runs, and that strategies agree.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ const NAMED: usize = 3;
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// The three lines, and before them one for everything that is wrong. `next` has the words of the command to type next.
-pub fn smoke(record: &RunRecord, report: &Report, next: &[String]) -> String {
+/// The two lines, and before them one for everything that is wrong.
+pub fn smoke(record: &RunRecord, report: &Report) -> String {
     let problems = problems(record, report).into_iter().map(|problem| format!("{BAD}{problem}{BAD:#}"));
-    let lines = problems.chain([runs(record), agree(record), what_next(next)]);
+    let lines = problems.chain([runs(record), agree(record)]);
     lines.map(|line| line + "\n").collect()
 }
 
@@ -101,11 +101,6 @@ fn verified(verification: &Verification, record: &RunRecord) -> String {
     format!("All strategies{others} returned the same results ({}{uncovered}).", counted(verification.calls, "call"))
 }
 
-fn what_next(next: &[String]) -> String {
-    let words: Vec<String> = next.iter().map(|word| method::quoted(&plain(word))).collect();
-    format!("Next: {}", words.join(" "))
-}
-
 #[cfg(test)]
 mod tests {
     use crate::stats::sample;
@@ -113,8 +108,7 @@ mod tests {
     use super::*;
 
     fn text(record: &RunRecord) -> String {
-        let words = ["docshape", "run", "./my scenario.yaml"].map(str::to_owned).to_vec();
-        anstream::adapter::strip_str(&smoke(record, &Report::new(record), &words)).to_string()
+        anstream::adapter::strip_str(&smoke(record, &Report::new(record))).to_string()
     }
 
     /// Without the failures and the warning of the sample.
@@ -128,13 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn smoke_is_three_lines() {
+    fn smoke_is_two_lines() {
         let run = clean();
         let calls: u64 = run.parts.values().flatten().flat_map(|round| &round.cells).map(|cell| cell.calls).sum();
         let expected = format!(
             "blog-comments runs: 3 operations, 3 strategies, {} calls, no failure.\n\
-             All strategies returned the same results (200 calls).\n\
-             Next: docshape run './my scenario.yaml'\n",
+             All strategies returned the same results (200 calls).\n",
             count(calls)
         );
         assert_eq!(text(&run), expected);
@@ -148,8 +141,7 @@ mod tests {
         run.verification = None;
         let text = text(&run);
         let starts = text.lines().map(|line| line.split([':', '.']).next().unwrap()).collect::<Vec<_>>();
-        let expected =
-            ["INVALID RUN", "Threshold failed", "Failed", "Warning", "blog-comments runs", "Not verified", "Next"];
+        let expected = ["INVALID RUN", "Threshold failed", "Failed", "Warning", "blog-comments runs", "Not verified"];
         assert_eq!(starts, expected, "{text}");
         assert!(text.contains("Failed: linked add_comment: 11000 (DuplicateKey) (4 calls)."), "{text}");
         assert!(text.contains(" calls, 4 failed."), "{text}");

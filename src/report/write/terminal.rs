@@ -41,11 +41,17 @@ impl Renderer for Terminal {
                 writeln!(out, "The report with charts: {folder}/{HTML_FILE}")?;
             }
         }
-        let answer = report.headline.decision.as_ref().filter(|_| !report.is_invalid());
-        answer.map_or(Ok(()), |decision| {
-            writeln!(out)?;
-            self.line(out, Tone::Strong, &decision.answer)
-        })
+        // The answer again, above the prompt: a long report has scrolled its headline away.
+        let answer = match &report.headline.decision {
+            Some(decision) => std::slice::from_ref(&decision.answer),
+            None if report.folder.is_some() => report.headline.sentences.as_slice(),
+            None => &[],
+        };
+        if answer.is_empty() || report.is_invalid() {
+            return Ok(());
+        }
+        writeln!(out)?;
+        self.lines(out, Tone::Strong, answer)
     }
 }
 

@@ -8,6 +8,7 @@ use clap::Args;
 use tempfile::TempDir;
 
 use crate::cli::exit::{CliError, Exit, write_error};
+use crate::cli::next::NextCommand;
 use crate::cli::output;
 use crate::cli::report::written;
 use crate::report::{MARKDOWN_FILE, Markdown, Report, counted, plain};
@@ -77,6 +78,7 @@ pub fn publish(arguments: &PublishArguments) -> Result<Exit, CliError> {
     let sessions = run.found.sessions.len() as u64;
     let sessions = if sessions > 1 { format!(" ({})", counted(sessions, "session")) } else { String::new() };
     output::print(&format!("{}{sessions}\n", place.display()))?;
+    NextCommand::about(&["summary"], &arguments.into).print();
     Ok(Exit::Success)
 }
 

@@ -10,11 +10,19 @@ mod tests;
 mod why;
 
 use crate::report::document::decision::Decision;
-use crate::results::RunRecord;
+use crate::results::{Part, RunRecord};
+use crate::stats::ShareFlip;
 
 use super::parts::PartEvaluations;
 use super::under_load::LoadCurve;
 pub(crate) use answer::Judged;
+
+/// The nearest share of an operation at which a beaten strategy overtakes; `None` where none is known.
+pub(crate) fn nearest_share_flip(parts: &PartEvaluations) -> Option<(String, ShareFlip)> {
+    let judged = Judged::of(parts)?;
+    let (_, flip) = flips::shares(&judged)?.into_iter().next()?;
+    Some((parts.record(Part::Own)?.operations.get(flip.operation)?.clone(), flip))
+}
 
 /// The decision of a run. `others` are runs of other mixes.
 pub(crate) fn decision(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Decision {

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::campaign::carry_out;
 use crate::cli::exit::{CliError, Exit, write_error};
+use crate::cli::next::NextCommand;
 use crate::cli::output;
 use crate::cli::report::{terminal, written};
 use crate::cli::run::threshold::called;
@@ -20,7 +21,7 @@ use crate::results::{self, Arrivals, LoadModel, RunRecord, Status, StudyKind};
 use crate::server::embedded::Checkpoints;
 
 use super::objective::Objective;
-use super::record::{CAPACITY_FORMAT, CapacityRecord};
+use super::record::{CAPACITY_FORMAT, CapacityRecord, SearchRecord};
 pub use argument::CapacityArguments;
 use search::{CapacityGoal, MAX_CALLS, Trials};
 use searching::Searching;
@@ -59,6 +60,9 @@ pub fn capacity(arguments: &CapacityArguments) -> Result<Exit, CliError> {
     };
     on_servers(ServerJob::new(vec![point], invocation, &arguments.study), choice, goal, record)
 }
+
+/// The share of the lowest capacity at which a run measures response times.
+const LOADED: f64 = 0.8;
 
 /// Continues the searches in a folder, or prints their report when they are complete.
 fn resume(arguments: &CapacityArguments, folder: &Path) -> Result<Exit, CliError> {
@@ -139,5 +143,18 @@ fn conclude(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
     let report = Report::of_capacity(record).in_folder(&folder.display().to_string());
     let path = folder.join(REPORT_FILE);
     results::write_whole(&path, &written(&Markdown, &report)).map_err(|error| write_error(&path, &error))?;
-    output::print(&terminal(&report))
+    output::print(&terminal(&report))?;
+    next(record).print();
+    Ok(())
+}
+
+/// The command after a search: a run at a rate that the strategies keep, for the times of all operations.
+fn next(record: &CapacityRecord) -> NextCommand {
+    let kept = |search: &SearchRecord| {
+        search.trials.iter().filter(|trial| trial.passed).map(|trial| trial.rate).reduce(f64::max)
+    };
+    let capacities = record.searches.iter().filter_map(kept);
+    let rate = capacities.reduce(f64::min).map(|least| (LOADED * least).round().max(1.0));
+    let run = NextCommand::like("run", &record.run);
+    rate.map_or(run.clone(), |rate| run.option("rate", &rate.to_string()))
 }

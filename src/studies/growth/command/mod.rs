@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::campaign::{EarlyEnd, carry_out};
 use crate::cli::argument::SubjectArguments;
+use crate::cli::next::{NextCommand, subject_of};
 use crate::cli::report::conclude_study;
 use crate::cli::run::{Invocation, JobServers, PointSetup, ServerJob, resume};
 use crate::cli::scenario::{definitions, prepare};
@@ -69,7 +70,7 @@ fn resume(arguments: &GrowArguments, folder: &Path) -> Result<Exit, CliError> {
     let before = results::load_as::<GrowthRecord>(folder)?;
     if before.run.status == Status::Complete {
         resume::complete(kind, folder);
-        conclude_study(Report::of_growth(&before), folder)?;
+        conclude_study(Report::of_growth(&before), folder, &next(&before.run))?;
         return Ok(exit(&before));
     }
     let choice = resume::server(&arguments.study.server, &before.run)?;
@@ -79,6 +80,11 @@ fn resume(arguments: &GrowArguments, folder: &Path) -> Result<Exit, CliError> {
     let point = PointSetup { finished: format!("stage {}", before.stages.len()), ..point };
     let job = ServerJob::new(vec![point], Invocation::now(), &arguments.study);
     on_servers(arguments, job, choice, life, |run, _| GrowthRecord { run, ..before })
+}
+
+/// The command after growth: a run of the scenario, not of the few records that grew.
+fn next(run: &RunRecord) -> NextCommand {
+    NextCommand::on("run", run, &SubjectArguments { set: Vec::new(), ..subject_of(run) })
 }
 
 /// What grows and what is measured besides: what the command line says, else the scenario's `growth`.
@@ -148,7 +154,7 @@ fn on_servers(
         resume::end(result, (StudyKind::Growth, &folder), (stages, "stage"), |status| {
             record.run.status = status;
             results::save_document(&record, &folder)?;
-            conclude_study(Report::of_growth(&record), &folder)?;
+            conclude_study(Report::of_growth(&record), &folder, &next(&record.run))?;
             Ok(exit(&record))
         })
     })

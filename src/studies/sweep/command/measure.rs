@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use crate::campaign::{EarlyEnd, Interleaving, Point, Rounds, carry_out, status};
+use crate::cli::next::{NextCommand, subject_of};
 use crate::cli::report::conclude_study;
 use crate::cli::run::{JobServers, PointSetup, resume};
 use crate::cli::{CliError, Exit, output};
 use crate::report::Report;
 use crate::results::{self, RunRecord, StudyKind};
 use crate::server::client::MongoTarget;
-use crate::studies::sweep::record::SweepRecord;
+use crate::studies::sweep::record::{SweepRecord, condition_number};
 use crate::studies::sweep::report::sweep_conclusion;
 
 use super::refine::refined;
@@ -92,5 +93,25 @@ fn note(sweep: &mut SweepRecord, points: &[Point<'_, MongoTarget, MongoTarget>])
 pub fn conclude(record: &mut SweepRecord, runs: &[RunRecord], folder: &Path) -> Result<(), CliError> {
     record.conclusion = sweep_conclusion(record, runs);
     results::save_document(record, folder)?;
-    conclude_study(Report::of_sweep(record, runs), folder)
+    conclude_study(Report::of_sweep(record, runs), folder, &next(record, runs))
+}
+
+/// The command after a sweep: values between those among which the mix flips, else the run itself for longer.
+fn next(sweep: &SweepRecord, runs: &[RunRecord]) -> NextCommand {
+    let Some(first) = runs.first() else { return NextCommand::new(["list"]) };
+    let flips = sweep.conclusion.iter().flat_map(|found| &found.findings).any(|finding| finding.flips);
+    // What the sweep varies is no option of the user's.
+    let mut subject = subject_of(first);
+    let is_varied = |name: &str| sweep.vary.iter().any(|condition| condition.name == name);
+    subject.set.retain(|(name, _)| !is_varied(name));
+    subject.share.retain(|(name, _)| !is_varied(&format!("share:{name}")));
+    match sweep.vary.as_slice() {
+        [one]
+            if flips && sweep.refine.is_none() && one.values.iter().all(|value| condition_number(value).is_some()) =>
+        {
+            let vary = format!("{}={}", one.name, one.values.join(","));
+            NextCommand::on("sweep", first, &subject).option("vary", &vary).option("refine", "3")
+        }
+        _ => NextCommand::on("run", first, &subject).option("preset", "full"),
+    }
 }

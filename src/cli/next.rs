@@ -1,0 +1,129 @@
+//! The command worth running after a command: the last line that it prints.
+//!
+//! It is a message, so that a result that is piped has only the result.
+
+use std::path::Path;
+
+use crate::report::plain;
+use crate::report::run::sections::method::quoted;
+use crate::results::{RunRecord, in_percent};
+use crate::server::database_names::DEFAULT_PREFIX;
+
+use super::argument::{ServerArguments, SubjectArguments};
+use super::output;
+
+/// A command with the options that it needs here: those of the subject and of the server, as the user gave them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextCommand {
+    words: Vec<String>,
+}
+
+impl NextCommand {
+    /// A subcommand with its arguments.
+    pub fn new<W: Into<String>>(words: impl IntoIterator<Item = W>) -> NextCommand {
+        let words = words.into_iter().map(Into::into);
+        NextCommand { words: std::iter::once("docshape".to_owned()).chain(words).collect() }
+    }
+
+    /// A subcommand about a folder.
+    pub fn about(words: &[&str], folder: &Path) -> NextCommand {
+        NextCommand::new(words.iter().copied()).word(&folder.display().to_string())
+    }
+
+    /// A subcommand that measures what a run measured.
+    pub fn like(command: &str, record: &RunRecord) -> NextCommand {
+        NextCommand::on(command, record, &subject_of(record))
+    }
+
+    /// A subcommand that measures another part of the scenario of a run.
+    pub fn on(command: &str, record: &RunRecord, subject: &SubjectArguments) -> NextCommand {
+        let scenario = &record.scenario;
+        let name = if scenario.argument.is_empty() { &scenario.name } else { &scenario.argument };
+        let next = NextCommand::new([command, name]).subject(subject);
+        if record.server.embedded { next } else { next.option("uri", "URI").option("yes", "") }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn word(mut self, word: &str) -> NextCommand {
+        self.words.push(word.to_owned());
+        self
+    }
+
+    /// Adds an option; a flag has an empty value.
+    #[must_use]
+    pub fn option(mut self, name: &str, value: &str) -> NextCommand {
+        self.words.push(format!("--{name}"));
+        self.words.extend((!value.is_empty()).then(|| value.to_owned()));
+        self
+    }
+
+    /// Adds the part of a scenario that the user chose.
+    #[must_use]
+    pub fn subject(self, subject: &SubjectArguments) -> NextCommand {
+        let SubjectArguments { strategies, all_strategies, mix, share, set, write_concern } = subject;
+        let strategies = (!strategies.is_empty()).then(|| ("strategies", strategies.join(",")));
+        let all = all_strategies.then(|| ("all-strategies", String::new()));
+        let mix = mix.clone().map(|mix| ("mix", mix));
+        let shares = share.iter().map(|(name, share)| ("share", format!("{name}={}%", in_percent(*share))));
+        let set = set.iter().map(|(name, value)| ("set", format!("{name}={value}")));
+        let concern = write_concern.clone().map(|members| ("write-concern", members));
+        let options = strategies.into_iter().chain(all).chain(mix).chain(shares).chain(set).chain(concern);
+        options.fold(self, |next, (name, value)| next.option(name, &value))
+    }
+
+    /// Adds the server that the user named. A string with a password is not repeated.
+    #[must_use]
+    pub fn server(self, server: &ServerArguments) -> NextCommand {
+        let uri = server.uri.as_ref().map(|_| ("uri", "URI".to_owned()));
+        let yes = server.yes.then(|| ("yes", String::new()));
+        let prefix = &server.databases.db_prefix;
+        let prefix = (prefix != DEFAULT_PREFIX).then(|| ("db-prefix", prefix.clone()));
+        let mongod = server.embedded.mongod.as_ref().map(|path| ("mongod", path.display().to_string()));
+        let options = uri.into_iter().chain(yes).chain(prefix).chain(mongod);
+        options.fold(self, |next, (name, value)| next.option(name, &value))
+    }
+
+    /// Prints the line.
+    pub fn print(&self) {
+        output::message(&self.line());
+    }
+
+    /// The line, as a shell takes it.
+    pub(crate) fn line(&self) -> String {
+        let words: Vec<String> = self.words.iter().map(|word| quoted(&plain(word))).collect();
+        format!("Next: {}\n", words.join(" "))
+    }
+}
+
+/// The part of its scenario that a run measured, as options; strategies are those of the scenario.
+pub fn subject_of(record: &RunRecord) -> SubjectArguments {
+    let settings = &record.settings;
+    SubjectArguments {
+        mix: Some(record.mix.name.clone()).filter(|mix| mix != "default"),
+        share: settings.shares.clone(),
+        set: settings.set.clone(),
+        write_concern: Some(settings.write_concern.clone()).filter(|concern| concern != "majority"),
+        ..SubjectArguments::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sample;
+
+    #[test]
+    fn a_command_has_the_options_of_the_run() {
+        let mut run = sample::run(6);
+        run.scenario.argument = "./my scenario.yaml".into();
+        run.mix.name = "writing".into();
+        run.settings.set = vec![("posts".into(), "5".into())];
+        run.settings.shares = vec![("read_post".into(), 0.07)];
+        run.server.embedded = false;
+        let line = NextCommand::like("run", &run).option("preset", "full").line();
+        let expected = "Next: docshape run './my scenario.yaml' --mix writing --share read_post=7% --set posts=5 --uri URI --yes \
+                        --preset full\n";
+        assert_eq!(line, expected);
+    }
+}

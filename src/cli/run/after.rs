@@ -1,0 +1,103 @@
+//! What to run after a run.
+
+use std::path::Path;
+
+use crate::cli::next::NextCommand;
+use crate::report::Report;
+use crate::report::run::decision::nearest_share_flip;
+use crate::results::{Preset, RunRecord, RunSettings, in_percent};
+use crate::stats::ShareFlip;
+
+use super::RunArguments;
+
+/// Options of the length of a run, which a longer preset sets.
+const LENGTH: [&str; 5] = ["preset", "rounds", "slices", "duration", "calls"];
+
+/// Options that choose a part of the scenario.
+const SUBJECT: [&str; 2] = ["share", "write-concern"];
+
+/// The command after a run: a longer one where this one could not decide, the sweep across the nearest flip, else the reasons.
+pub fn after_run(arguments: &RunArguments, record: &RunRecord, report: &Report, folder: &Path) -> NextCommand {
+    let study = &arguments.study;
+    let has_winner = report.headline.decision.as_ref().is_some_and(|decision| decision.winner.is_some());
+    let flip = || nearest_share_flip(&report.run.as_ref()?.parts);
+    if report.is_invalid() {
+        return NextCommand::new(["selftest"]).server(&study.server);
+    }
+    match record.settings.preset {
+        Preset::Smoke => again(arguments, Preset::Quick),
+        Preset::Quick if !has_winner => again(arguments, Preset::Full),
+        _ => match flip() {
+            Some((operation, flip)) => {
+                let sweep = match &study.scenario {
+                    Some(scenario) => {
+                        NextCommand::new(["sweep", scenario]).subject(&study.subject).server(&study.server)
+                    }
+                    None => NextCommand::like("sweep", record),
+                };
+                sweep.option("vary", &vary(&operation, &flip))
+            }
+            None => NextCommand::about(&["report"], folder).option("full", ""),
+        },
+    }
+}
+
+/// The shares of an operation across a flip: the measured one, that of the flip, and as far beyond.
+fn vary(operation: &str, flip: &ShareFlip) -> String {
+    let percent = |share: f64| {
+        let digits = if share < 0.1 { 1e3 } else { 1e2 };
+        in_percent(((share * digits).round() / digits).clamp(0.001, 0.99))
+    };
+    let beyond = flip.share + flip.share - flip.measured;
+    let mut shares = [flip.measured, flip.share, beyond].map(percent).to_vec();
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    let shares: Vec<String> = shares.iter().map(|share| format!("{share}%")).collect();
+    format!("share:{operation}={}", shares.join(","))
+}
+
+/// The same command with another preset: without the options of the length of this run.
+pub fn again(arguments: &RunArguments, preset: Preset) -> NextCommand {
+    let study = &arguments.study;
+    let words = ["run".to_owned()].into_iter().chain(study.scenario.clone());
+    let mut next = NextCommand::new(words).subject(&study.subject);
+    if preset != Preset::Quick {
+        next = next.option("preset", &preset.to_string());
+    }
+    let usual = RunSettings::of(preset).table();
+    let given = arguments.settings().table().into_iter();
+    let given = given.filter(|setting| !LENGTH.contains(&setting.option) && !SUBJECT.contains(&setting.option));
+    for setting in given.filter(|setting| !usual.contains(setting)) {
+        next = setting.values.iter().fold(next, |next, value| next.option(setting.option, value));
+    }
+    next.server(&study.server)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::command_line::{Arguments, CliCommand};
+
+    fn arguments(line: &[&str]) -> RunArguments {
+        match Arguments::try_parse_from([&["docshape", "run"], line].concat()).unwrap().command {
+            CliCommand::Run(arguments) => *arguments,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn next_command_has_the_subject_and_not_the_length() {
+        let of = |line: &[&str]| {
+            again(&arguments(line), Preset::Quick).line().trim_start_matches("Next: ").trim_end().to_owned()
+        };
+        let smoke =
+            ["blog-comments", "--preset", "smoke", "--rounds", "3", "--calls", "70", "--no-verify", "--out", "x"];
+        assert_eq!(of(&smoke), "docshape run blog-comments");
+        let line = ["./a.yaml", "--preset=smoke", "--mix", "m", "--set", "n=3", "--clients", "5", "--only", "own,rate"];
+        assert_eq!(of(&line), "docshape run ./a.yaml --mix m --set n=3 --only own,rate --clients 5");
+        let line = of(&["x", "--strategies", "a,b", "--isolate", "--uri", "mongodb://me:s3cret@db1/"]);
+        assert_eq!(line, "docshape run x --strategies a,b --isolate --uri URI");
+    }
+}
