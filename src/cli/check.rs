@@ -2,7 +2,7 @@
 
 use crate::compile::{Choice, compile};
 use crate::plan::Plan;
-use crate::report::wrap;
+use crate::report::{count, counted, wrap};
 use crate::scenario::{self, Diagnostics, MixDefinition, Scenario, Source};
 
 use super::argument::CheckArguments;
@@ -11,9 +11,6 @@ use super::exit::{CliError, Exit};
 use super::next::NextCommand;
 use super::scenario::print_diagnostics;
 use super::{catalogue, output};
-
-/// The columns of the names of what a scenario has.
-const SUMMARY: usize = 14;
 
 /// Prints all problems of all files, and a summary of each valid one.
 ///
@@ -50,12 +47,8 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
     });
     print_diagnostics(&diagnostics, source);
     let Some((summary, large)) = found.filter(|_| !diagnostics.has_errors()) else { return Ok(false) };
-    output::print(&format!("{}: ok\n", source.path))?;
-    for (name, text) in summary {
-        for (place, line) in wrap(&text, output::width() - SUMMARY).iter().enumerate() {
-            output::print(&format!("  {:1$}{line}\n", if place == 0 { name } else { "" }, SUMMARY - 2))?;
-        }
-    }
+    let lines = wrap(&format!("{}: ok, {summary}", source.path), output::width());
+    output::print(&format!("{}\n", lines.join("\n  ")))?;
     large.iter().try_for_each(|line| output::print(&format!("  {line}\n")))?;
     Ok(true)
 }
@@ -73,14 +66,16 @@ fn compile_all_mixes(scenario: &Scenario, diagnostics: &Diagnostics) -> Option<P
     plain
 }
 
-/// What the scenario has, each with its name.
-fn summary(scenario: &Scenario, plan: &Plan) -> [(&'static str, String); 4] {
-    let strategies: Vec<&str> = scenario.strategy_names().collect();
-    let operations: Vec<&str> = scenario.operations.iter().map(|operation| operation.name.value.as_str()).collect();
-    let mixes: Vec<&str> = scenario.mixes.iter().map(|mix| mix.name.value.as_str()).collect();
+/// How much the scenario has.
+fn summary(scenario: &Scenario, plan: &Plan) -> String {
+    let [strategies, operations, mixes] = [
+        (scenario.strategy_names().count(), "strategy"),
+        (scenario.operations.len(), "operation"),
+        (scenario.mixes.len(), "mix"),
+    ]
+    .map(|(number, noun)| counted(number as u64, noun));
     let entities = plan.data.entities.iter().enumerate();
-    let records = entities.map(|(position, entity)| format!("{} {}", plan.data.len(position), entity.name));
+    let records = entities.map(|(position, entity)| format!("{} {}", count(plan.data.len(position)), entity.name));
     let records = records.collect::<Vec<_>>().join(", ");
-    let [strategies, operations, mixes] = [strategies, operations, mixes].map(|names| names.join(", "));
-    [("strategies", strategies), ("operations", operations), ("mixes", mixes), ("records", records)]
+    format!("{strategies}, {operations}, {mixes}; records: {records}")
 }

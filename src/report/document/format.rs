@@ -87,6 +87,7 @@ pub fn counted(value: u64, noun: &str) -> String {
     let noun = match noun.strip_suffix('y') {
         _ if value == 1 => noun.to_owned(),
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        None if noun.ends_with('x') => format!("{noun}es"),
         _ => format!("{noun}s"),
     };
     format!("{} {noun}", count(value))

@@ -72,7 +72,7 @@ fn published(root: &Path, mix: &str) -> String {
     save(&record(mix), &source).unwrap();
     let into = root.join("results");
     let ended = run(&mut docshape(&["publish", source.to_str().unwrap(), "--into", into.to_str().unwrap()]));
-    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    assert_eq!((ended.code, ended.err), (0, format!("Next: docshape summary {}\n", into.display())));
     let place = ended.out.trim_end().to_owned();
     assert_eq!(place, into.join("small").join(mix).join("mongodb-6.0.5-2-cores").to_str().unwrap());
     place
