@@ -28,5 +28,6 @@ pub use run::trial::{BatchRecord, RateRecord, Trial};
 pub use step::error::{Limit, StepError};
 pub(crate) use step::explain::ExplainTarget;
 pub use step::interpreter::Interpreter;
+pub(crate) use step::missing_index::MissingIndex;
 pub use step::support::unsupported;
 pub use step::trace::{CallTrace, RetryCause};

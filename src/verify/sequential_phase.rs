@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 
-use crate::engine::{ExplainTarget, RunError};
+use crate::engine::{ExplainTarget, MissingIndex, RunError};
 use crate::plan::{Operation, OutcomeCounts};
 use crate::results::verification::{OperationCoverage, Problem, ReceivedBytes, Verification, VerifyPhase};
 use crate::server::Target;
@@ -50,15 +50,16 @@ impl<T: Target> Verifier<'_, T> {
         findings.coverage = self.coverage(&runners);
         let baseline = self.compare_states(&mut runners, outcomes, generated, findings).await?;
         findings.received = self.received(&runners);
+        let mut missing = Vec::new();
         for runner in runners {
             let own = &mut findings.strategies[runner.place.arm];
             own.phases.push(runner.phase.findings);
             for (operation, explained) in self.plan.operations.iter().zip(runner.explaining) {
-                for plan in explained.into_plans() {
-                    findings.warnings.extend(plan.warnings(&own.name, &operation.name));
-                }
+                let lacks = explained.into_plans().flat_map(|mut plan| plan.take_missing());
+                missing.extend(lacks.map(|one| (own.name.clone(), operation.name.to_string(), one)));
             }
         }
+        findings.warnings.extend(MissingIndex::warnings(missing));
         Ok(baseline)
     }
 

@@ -264,18 +264,33 @@ async fn missing_indexes_are_warned_of_inside_joins_too() {
     let plan = plan(JOINS, &Choice { strategies, ..Choice::default() });
     let verification = verified(&bench, &plan, 20, "joins").await;
     assert!(verification.passes(), "{}", report(&verification));
-    let missing = |operation: &str, problem: &str| {
-        format!("Strategy bare, operation {operation}: {problem}; is an index missing?")
+    let missing = |operation: &str, problem: &str, index: &str| {
+        format!("Operation {operation} of bare: {problem}; the index {index} would serve it.")
     };
+    let sorted = "{ owner: 1, n: 1, _id: 1 }";
     assert_eq!(
         verification.warnings,
         [
-            missing("newest", "`find things` scans the whole collection (COLLSCAN)"),
-            missing("newest", "`find things` sorts in memory (SORT)"),
-            missing("joined", "`aggregate owners` scans the whole collection `things` inside `$lookup` (COLLSCAN)"),
-            missing("sorted", "`aggregate owners` scans the whole collection `things` inside `$lookup` (COLLSCAN)"),
-            missing("sorted", "`aggregate owners` sorts documents of `things` in memory inside `$lookup` (SORT)"),
-            missing("above", "`aggregate owners` scans the whole collection `owners` inside `$graphLookup` (COLLSCAN)"),
+            missing(
+                "newest",
+                "`find things` scans all 45 documents (COLLSCAN) and sorts 5 documents in memory (SORT)",
+                sorted
+            ),
+            missing(
+                "joined",
+                "`aggregate owners: $lookup from things` scans all 45 documents (COLLSCAN)",
+                "{ owner: 1 }"
+            ),
+            missing(
+                "sorted",
+                "`aggregate owners: $lookup from things` scans all 45 documents (COLLSCAN) and sorts documents in memory (SORT)",
+                sorted
+            ),
+            missing(
+                "above",
+                "`aggregate owners: $graphLookup from owners` scans all 9 documents (COLLSCAN)",
+                "{ boss: 1 }"
+            ),
         ]
     );
 }

@@ -5,6 +5,7 @@ use crate::engine::load::slice::{FatalError, check_alive};
 use crate::engine::step::error::StepError;
 use crate::engine::step::explain::{ExplainTarget, QueryPlan};
 use crate::engine::step::interpreter::Interpreter;
+use crate::engine::step::missing_index::MissingIndex;
 use crate::plan::call_id;
 use crate::results::QueryPlanRecord;
 use crate::server::{FailureKind, Target};
@@ -22,7 +23,7 @@ const CALLS: u64 = 5;
 pub struct QueryPlans {
     /// An entry per distinct command.
     pub plans: Vec<QueryPlanRecord>,
-    /// Their problems.
+    /// The indexes that they lack.
     pub warnings: Vec<String>,
 }
 
@@ -33,34 +34,43 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
     /// # Errors
     /// As [`RunError`](super::error::RunError) says. The databases are dropped in any case.
     pub async fn query_plans(&self) -> Result<QueryPlans> {
-        let mut plans = QueryPlans::default();
+        let (mut plans, mut missing) = (QueryPlans::default(), Vec::new());
         for (arm, _) in self.plan.arms.iter().enumerate().filter(|(_, arm)| !arm.is_repeat) {
             self.on_databases(false, async {
                 let cell = self.provision(None, RunPhase::Explain, arm).await?;
                 for (operation, _) in self.plan.mix.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-                    self.explain(&cell, operation, &mut plans).await?;
+                    missing.extend(self.explain(&cell, operation, &mut plans.plans).await?);
                 }
                 Ok(())
             })
             .await?;
         }
+        plans.warnings = MissingIndex::warnings(missing);
         Ok(plans)
     }
 
-    async fn explain(&self, cell: &ArmRound, operation: usize, plans: &mut QueryPlans) -> Result<()> {
+    /// Adds the plans of an operation, and returns what they lack, with strategy and operation.
+    async fn explain(
+        &self,
+        cell: &ArmRound,
+        operation: usize,
+        plans: &mut Vec<QueryPlanRecord>,
+    ) -> Result<Vec<(String, String, MissingIndex)>> {
         let target = ExplainTarget::new(self.target(cell.arm));
         for number in 0..CALLS {
             self.stop.check()?;
             self.explained_call(&target, cell, operation, number).await?;
         }
         let (strategy, operation) = (&self.plan.arms[cell.arm].name, &self.plan.operations[operation].name);
-        for plan in target.into_plans() {
-            plans.warnings.extend(plan.warnings(strategy, operation));
+        let mut missing = Vec::new();
+        for mut plan in target.into_plans() {
+            let names = || (strategy.clone(), operation.to_string());
+            missing.extend(plan.take_missing().into_iter().map(|one| (names().0, names().1, one)));
             let QueryPlan { step, stages, indexes, .. } = plan;
-            let (strategy, operation) = (strategy.clone(), operation.to_string());
-            plans.plans.push(QueryPlanRecord { strategy, operation, step, stages, indexes });
+            let (strategy, operation) = names();
+            plans.push(QueryPlanRecord { strategy, operation, step, stages, indexes });
         }
-        Ok(())
+        Ok(missing)
     }
 
     /// Makes one call of one operation. Failures of the server are left to the measured calls.

@@ -2,12 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 
-use bson::{RawArray, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
+use bson::{RawArray, RawArrayBuf, RawBsonRef, RawDocument, RawDocumentBuf, rawdoc};
 
 use crate::server::wrapper::{Sending, TargetWrapper};
 use crate::server::{Failure, Reply, ReplyKind, Target};
 
-use super::join::{Join, joins};
+use super::join::joins;
+use super::missing_index::{IndexKeys, MissingIndex, Query, integer};
 
 /// The commands that find documents.
 const EXPLAINABLE: [&str; 7] = ["find", "aggregate", "count", "distinct", "update", "delete", "findAndModify"];
@@ -41,8 +42,10 @@ pub(crate) struct QueryPlan {
     pub(crate) indexes: Vec<String>,
     /// Whether it examines every document of a collection to find some.
     scans: bool,
-    /// What is wrong with it and the plans of its joins: predicates of sentences about the command.
-    problems: Vec<String>,
+    /// Whether it sorts what it finds in memory.
+    sorts: bool,
+    /// The indexes that it and its joins lack.
+    missing: Vec<MissingIndex>,
 }
 
 impl<'t, T: Target> ExplainTarget<'t, T> {
@@ -73,10 +76,12 @@ impl<'t, T: Target> ExplainTarget<'t, T> {
         }
         let mut plan = self.plan(database, command, name, collection).await;
         if let Some(plan) = &mut plan {
-            plan.problems = plan.own_problems(None);
+            plan.missing.extend(self.missing(database, command, plan, None).await);
             for join in joins(command) {
-                let inner = self.plan(database, &join.query, "aggregate", &join.from).await;
-                plan.problems.extend(inner.iter().flat_map(|inner| inner.own_problems(Some(&join))));
+                if let Some(inner) = self.plan(database, &join.query, "aggregate", &join.from).await {
+                    plan.missing
+                        .extend(self.missing(database, &join.query, &inner, Some((&plan.step, join.stage))).await);
+                }
             }
         }
         self.plans.borrow_mut().push((shape, plan));
@@ -88,6 +93,51 @@ impl<'t, T: Target> ExplainTarget<'t, T> {
         let reply = self.target.run(database, explain, ReplyKind::Single).await.ok()?;
         let plan = QueryPlan::read(reply.batches().first()?, name, collection);
         (!plan.stages.is_empty()).then_some(plan)
+    }
+
+    /// The index that a plan lacks; with a join, the query is that of its stage, of a command.
+    async fn missing(
+        &self,
+        database: &str,
+        command: &RawDocument,
+        plan: &QueryPlan,
+        join: Option<(&str, &str)>,
+    ) -> Option<MissingIndex> {
+        let (query, collection) = (Query::of(command), command.iter().next()?.ok()?.1.as_str()?);
+        let (scans, sorts, keys) = (plan.scans, plan.sorts && query.is_sorted(), query.keys());
+        if keys.is_empty() || !(scans || sorts) {
+            return None;
+        }
+        let listed = self.ask(database, rawdoc! { "listIndexes": collection }).await;
+        let listed = listed.iter().flat_map(|rows| rows.into_iter().flatten().filter_map(|row| row.as_document()));
+        let exists = listed.filter_map(IndexKeys::listed).any(|index| keys.contains(&index));
+        // The values of a join's query are none of a call.
+        let filters = if join.is_none() { query.filters() } else { &[] };
+        let step = join.map_or_else(|| plan.step.clone(), |(step, stage)| format!("{step}: {stage} from {collection}"));
+        let scan = if scans { Some(self.count(database, collection, &[]).await) } else { None };
+        let sort = match (sorts, join) {
+            (false, _) => None,
+            (true, Some(_)) => Some(None),
+            (true, None) => Some(self.count(database, collection, filters).await),
+        };
+        Some(MissingIndex { step, scan, sort, keys, exists })
+    }
+
+    /// How many documents match; `None` when the server does not say.
+    async fn count(&self, database: &str, collection: &str, filters: &[&RawDocument]) -> Option<u64> {
+        let matched = filters.iter().map(|filter| rawdoc! { "$match": (*filter).to_owned() });
+        let pipeline: RawArrayBuf = matched.chain([rawdoc! { "$count": "n" }]).collect();
+        let rows = self.ask(database, rawdoc! { "aggregate": collection, "pipeline": pipeline, "cursor": {} }).await?;
+        match rows.into_iter().next() {
+            None => Some(0),
+            Some(row) => u64::try_from(integer(row.ok()?.as_document()?.get("n").ok()??)?).ok(),
+        }
+    }
+
+    /// The first batch of a command's reply.
+    async fn ask(&self, database: &str, command: RawDocumentBuf) -> Option<RawArrayBuf> {
+        let reply = self.target.run(database, command, ReplyKind::Single).await.ok()?;
+        Some(reply.batches().first()?.get_document("cursor").ok()?.get_array("firstBatch").ok()?.to_owned())
     }
 }
 
@@ -148,6 +198,9 @@ impl QueryPlan {
         plan.descend(reply);
         // `distinct` without a filter must examine all documents, unless there is an index.
         plan.scans |= name == "distinct" && plan.has("COLLSCAN");
+        // The output of a group or a join has no index.
+        let mut inner = plan.stages.iter().skip_while(|stage| *stage != "SORT").skip(1);
+        plan.sorts = plan.has("SORT") && !inner.any(|stage| stage == "GROUP" || stage == "EQ_LOOKUP");
         plan
     }
 
@@ -208,26 +261,9 @@ impl QueryPlan {
         }
     }
 
-    /// Returns a sentence per problem of the plan.
-    pub(crate) fn warnings(&self, strategy: &str, operation: &str) -> impl Iterator<Item = String> {
-        self.problems.iter().map(move |problem| {
-            format!("Strategy {strategy}, operation {operation}: `{}` {problem}; is an index missing?", self.step)
-        })
-    }
-
-    /// Why the plan is slow on large collections; with a join, that of its query.
-    fn own_problems(&self, join: Option<&Join>) -> Vec<String> {
-        // The output of a group or a join has no index.
-        let mut inner = self.stages.iter().skip_while(|stage| *stage != "SORT").skip(1);
-        let sorts = self.has("SORT") && !inner.any(|stage| stage == "GROUP" || stage == "EQ_LOOKUP");
-        let (scan, sort) = match join {
-            None => ("scans the whole collection (COLLSCAN)".to_owned(), "sorts in memory (SORT)".to_owned()),
-            Some(Join { stage, from, .. }) => (
-                format!("scans the whole collection `{from}` inside `{stage}` (COLLSCAN)"),
-                format!("sorts documents of `{from}` in memory inside `{stage}` (SORT)"),
-            ),
-        };
-        self.scans.then_some(scan).into_iter().chain(sorts.then_some(sort)).collect()
+    /// Takes the indexes that it lacks.
+    pub(crate) fn take_missing(&mut self) -> Vec<MissingIndex> {
+        std::mem::take(&mut self.missing)
     }
 }
 
@@ -235,9 +271,9 @@ impl QueryPlan {
 mod tests {
     use super::*;
 
-    fn read(reply: &RawDocument) -> (Vec<String>, Vec<String>, Vec<String>) {
+    fn read(reply: &RawDocument) -> (Vec<String>, Vec<String>, [bool; 2]) {
         let plan = QueryPlan::read(reply, "find", "comments");
-        (plan.stages.clone(), plan.indexes.clone(), plan.own_problems(None))
+        (plan.stages, plan.indexes, [plan.scans, plan.sorts])
     }
 
     fn scan() -> RawDocumentBuf {
@@ -248,20 +284,20 @@ mod tests {
     fn a_classic_plan_is_walked_to_its_leaves() {
         let fetch = rawdoc! { "stage": "FETCH", "inputStage": { "stage": "IXSCAN", "indexName": "post_1" } };
         let reply = rawdoc! { "queryPlanner": { "winningPlan": fetch, "rejectedPlans": [scan()] } };
-        assert_eq!(read(&reply), (vec!["FETCH".into(), "IXSCAN".into()], vec!["post_1".into()], vec![]));
+        assert_eq!(read(&reply), (vec!["FETCH".into(), "IXSCAN".into()], vec!["post_1".into()], [false; 2]));
     }
 
     #[test]
     fn filtered_scan_and_sort_are_problems_but_full_scan_is_not() {
         let sort = rawdoc! { "stage": "SORT", "inputStage": scan() };
         let problems = read(&rawdoc! { "queryPlanner": { "winningPlan": sort } }).2;
-        assert_eq!(problems, ["scans the whole collection (COLLSCAN)", "sorts in memory (SORT)"]);
+        assert_eq!(problems, [true; 2]);
         let all = rawdoc! { "queryPlanner": { "winningPlan": { "stage": "COLLSCAN", "direction": "forward" } } };
-        assert_eq!(read(&all).2, Vec::<String>::new());
-        assert_eq!(QueryPlan::read(&all, "distinct", "c").own_problems(None).len(), 1);
+        assert_eq!(read(&all).2, [false; 2]);
+        assert!(QueryPlan::read(&all, "distinct", "c").scans);
         let groups =
             rawdoc! { "stage": "SORT", "inputStage": { "stage": "GROUP", "inputStage": { "stage": "IXSCAN" } } };
-        assert_eq!(read(&rawdoc! { "queryPlanner": { "winningPlan": groups } }).2, Vec::<String>::new());
+        assert_eq!(read(&rawdoc! { "queryPlanner": { "winningPlan": groups } }).2, [false; 2]);
     }
 
     #[test]

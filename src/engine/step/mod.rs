@@ -6,6 +6,7 @@ pub(crate) mod error;
 pub(crate) mod explain;
 pub(crate) mod interpreter;
 mod join;
+pub(crate) mod missing_index;
 pub(crate) mod reply;
 mod retry;
 pub(crate) mod support;

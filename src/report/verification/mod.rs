@@ -395,7 +395,7 @@ pub(super) mod tests {
         };
         let coverage = vec![covered("read", 200, 200, 3), covered("hide", 100, 0, 0), covered("post", 0, 0, 0)];
         let notes = vec!["3 of 4 acknowledged `book` records are not there.".to_owned()];
-        let warning = "Strategy off_by_one, operation read: `find books` sorts in memory (SORT); is an index missing?";
+        let warning = "Operation read of off_by_one: `find books` sorts 12 documents in memory (SORT); the index { shelf: 1, at: 1 } would serve it.";
         let warnings = vec![warning.to_owned()];
         let received = ReceivedBytes::new("read", vec![("linked".into(), 500), ("off_by_one".into(), 5_000)]);
         let received = received.into_iter().collect();
