@@ -21,6 +21,7 @@ pub mod exit;
 pub mod list;
 pub mod misplaced_uri;
 pub mod next;
+pub mod onward;
 pub mod report;
 pub mod reservation;
 pub mod rights;

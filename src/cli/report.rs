@@ -3,12 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use crate::report::{CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Renderer, Report, Terminal, csv};
+use crate::report::{
+    CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Onward, Renderer, Report, Terminal, csv, plain,
+};
 use crate::results::{self, RunRecord, StudyKind};
+use crate::scenario::{self, Diagnostics, Source};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
 use super::next::NextCommand;
+use super::onward::{self, Form};
 use super::output;
 
 /// Renders the results of a run again.
@@ -17,8 +21,7 @@ use super::output;
 /// When the run cannot be read or the report cannot be written.
 pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let record = results::load(&arguments.run)?;
-    let others = results::other_mixes(&arguments.run, &record);
-    let mut report = Report::among(&record, &others).in_folder(&arguments.run.display().to_string());
+    let mut report = report_of(&record, &arguments.run).in_folder(&arguments.run.display().to_string());
     if let Some(folder) = &arguments.out {
         return write_files(&record, &report.with_files(), folder).map(|()| Exit::Success);
     }
@@ -30,14 +33,34 @@ pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     output::print(&text.unwrap_or_else(|| metrics(&record))).map(|()| Exit::Success)
 }
 
+/// The report of a run in a folder, with what runs of other mixes next to it found, and the labels of its strategies.
+pub fn report_of(record: &RunRecord, folder: &Path) -> Report {
+    Report::among(record, results::other_mixes(folder, record)).with_labels(labels(record))
+}
+
+/// The labels that the scenario of a run gives its strategies.
+fn labels(record: &RunRecord) -> Vec<(String, String)> {
+    let source = Source::new(record.scenario.name.clone(), record.scenario.text.clone());
+    let defined = scenario::read(&source, &Diagnostics::new()).map_or_else(Vec::new, |scenario| scenario.strategies);
+    let label = |name: &String| {
+        let strategy = defined.iter().find(|strategy| strategy.name.value == *name)?;
+        let label = plain(strategy.label.as_deref().unwrap_or_default());
+        // Some say no more than the name.
+        let says_more = label.replace(' ', "_") != *name;
+        Some((plain(name), if says_more { label } else { String::new() }))
+    };
+    let all = record.strategies.iter().filter(|one| !one.is_repeat).filter_map(|one| label(&one.name));
+    Some(all.collect::<Vec<_>>()).filter(|all| all.iter().any(|(_, label)| !label.is_empty())).unwrap_or_default()
+}
+
 /// Writes the page and the Markdown report of a study into its folder, and prints the report and what to do next.
 ///
 /// # Errors
 /// When one of them cannot be written.
 pub fn conclude_study(report: Report, folder: &Path, next: &NextCommand) -> Result<(), CliError> {
     let report = report.in_folder(&folder.display().to_string());
-    write(folder, MARKDOWN_FILE, &written(&Markdown, &report))?;
-    write(folder, HTML_FILE, &written(&Html, &report))?;
+    let data = StudyKind::of(folder)?.file();
+    write_both(&report, folder, |form| onward::of_study(folder, form, &report.headline.scenario, data))?;
     output::print(&terminal(&report.with_files()))?;
     next.print();
     Ok(())
@@ -64,9 +87,15 @@ pub fn print_without_run(arguments: &ReportArguments, report: Report) -> Result<
 pub fn write_files(record: &RunRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
     fs::create_dir_all(folder).map_err(|error| write_error(folder, &error))?;
     report.pictures().iter().try_for_each(|picture| write(folder, picture.file, &picture.text))?;
-    write(folder, HTML_FILE, &written(&Html, report))?;
-    write(folder, MARKDOWN_FILE, &written(&Markdown, report))?;
-    write(folder, CSV_FILE, &metrics(record))
+    write(folder, CSV_FILE, &metrics(record))?;
+    write_both(report, folder, |form| onward::of_run(folder, form, record, &report.others))
+}
+
+/// Writes the page and the Markdown report with their links. The files to which these lead come first.
+fn write_both(report: &Report, folder: &Path, onward: impl Fn(Form) -> Vec<Onward>) -> Result<(), CliError> {
+    let with = |form| report.clone().leading_to(onward(form));
+    write(folder, HTML_FILE, &written(&Html, &with(Form::Html)))?;
+    write(folder, MARKDOWN_FILE, &written(&Markdown, &with(Form::Markdown)))
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> Result<(), CliError> {

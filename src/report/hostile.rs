@@ -280,7 +280,7 @@ fn names_of_other_mixes_stay_text() {
         let record = sample::whole(&sample::run(6));
         let mut other = record.clone();
         other.mix.name = text.to_owned();
-        let report = Report::among(&record, &[other]);
+        let report = Report::among(&record, vec![(std::path::PathBuf::new(), other)]);
         let page = written(&Html, &report);
         assert_still(&page, text);
         let root = markup::read(&page);

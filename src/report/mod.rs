@@ -15,6 +15,7 @@ mod verification;
 pub mod write;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::results::RunRecord;
@@ -24,11 +25,11 @@ pub(crate) use document::chart::Series;
 pub use document::chart::{Charts, Picture};
 use run::RunDetails;
 
-pub use document::format::{bytes, count, counted, interval, plain, steers, three, time};
+pub use document::format::{bytes, count, counted, encoded, interval, plain, steers, three, time};
 pub(crate) use document::format::{capitalised, listed, wrap};
 pub use document::{
-    Block, Cell, Column, Finding, Forms, Grid, Headline, Kind, Line, Link, Listing, Measure, Paragraph, Row, Section,
-    Table, Tone, column,
+    Block, Cell, Column, Finding, Forms, Grid, Headline, Kind, Line, Link, Listing, Measure, Onward, Paragraph, Row,
+    Section, Table, Tone, column,
 };
 pub use run::Evaluation;
 pub use run::claims::claim_text;
@@ -58,6 +59,10 @@ pub struct Report {
     pub headline: Headline,
     /// Everything else.
     pub sections: Vec<Section>,
+    /// Runs of other mixes: the names of the mixes, and the folders of the runs.
+    pub others: Vec<(String, PathBuf)>,
+    /// Where a reader goes on from the place where the report lies.
+    pub onward: Vec<Onward>,
     /// The run that it is about; `None` for the report of a comparison, a search, a verification or several runs.
     pub run: Option<RunDetails>,
     /// The folder with the files, when the caller named it.
@@ -78,23 +83,42 @@ pub struct NamedRun {
 impl Report {
     /// Computes the report of a run.
     pub fn new(record: &RunRecord) -> Report {
-        Report::among(record, &[])
+        Report::among(record, Vec::new())
     }
 
-    /// Computes the report of a run that also says what runs of other mixes found.
-    pub fn among(record: &RunRecord, others: &[RunRecord]) -> Report {
+    /// Computes the report of a run that also says what runs of other mixes, which have these folders, found.
+    pub fn among(record: &RunRecord, others: Vec<(PathBuf, RunRecord)>) -> Report {
+        let folders = others.iter().map(|(folder, other)| (document::format::plain(&other.mix.name), folder.clone()));
+        let folders = folders.collect();
+        let others: &[RunRecord] = &others.into_iter().map(|(_, other)| other).collect::<Vec<_>>();
         let parts = Arc::new(run::PartEvaluations::new(record));
         let thresholds = parts.main_record().map(run::sections::thresholds::thresholds).unwrap_or_default();
         let facts = run::facts::facts(record, parts.main().calls);
         let claims = run::sections::claims::counts(record);
         let run = RunDetails { thresholds, claims, facts, parts };
         let headline = run::sections::verdict::headline(record, &run.parts, others);
-        Report { run: Some(run.clone()), ..Report::of(headline, run::sections::all(record, &run, others)) }
+        Report {
+            others: folders,
+            run: Some(run.clone()),
+            ..Report::of(headline, run::sections::all(record, &run, others))
+        }
     }
 
     /// A report that is not about a single run.
     pub(crate) fn of(headline: Headline, sections: impl IntoIterator<Item = Section>) -> Report {
-        Report { headline, sections: sections.into_iter().collect(), run: None, folder: None, has_files: false }
+        let sections = sections.into_iter().collect();
+        Report { headline, sections, others: Vec::new(), onward: Vec::new(), run: None, folder: None, has_files: false }
+    }
+
+    /// Says what strategies are called in two or three words.
+    pub fn with_labels(mut self, labels: Vec<(String, String)>) -> Report {
+        self.headline.labels = labels;
+        self
+    }
+
+    /// Says where a reader goes on.
+    pub fn leading_to(self, onward: Vec<Onward>) -> Report {
+        Report { onward, ..self }
     }
 
     /// Names the folder with the run's files.

@@ -11,22 +11,23 @@ const MOST: usize = 30;
 
 /// Complete runs of other mixes in sibling folders of a run (`SCENARIO/RUN`), or on the same server and machine as a published one
 /// (`SCENARIO/MIX/SERVER-AND-MACHINE`), with the same scenario, `--set`, strategies and server version: of each
-/// mix the newest, by the mix's name. What cannot be read is left out.
-pub fn other_mixes(folder: &Path, record: &RunRecord) -> Vec<RunRecord> {
+/// mix the newest with its folder, by the mix's name. What cannot be read is left out.
+pub fn other_mixes(folder: &Path, record: &RunRecord) -> Vec<(PathBuf, RunRecord)> {
     // The names of folders of runs start with the time.
     let mut folders = siblings(folder);
     folders.sort_by_key(|path| Reverse(path.file_name().map(ToOwned::to_owned)));
     let of_mixes = folder.parent().map_or_else(Vec::new, siblings).into_iter();
     folders.extend(of_mixes.filter_map(|mix| Some(mix.join(folder.file_name()?))));
-    let mut found: Vec<RunRecord> = Vec::new();
-    for other in folders.iter().filter(|folder| is_run_folder(folder)).take(MOST) {
-        let Ok(other) = load(other) else { continue };
-        let is_new = other.mix.name != record.mix.name && found.iter().all(|known| known.mix.name != other.mix.name);
+    let mut found: Vec<(PathBuf, RunRecord)> = Vec::new();
+    for folder in folders.into_iter().filter(|folder| is_run_folder(folder)).take(MOST) {
+        let Ok(other) = load(&folder) else { continue };
+        let is_new =
+            other.mix.name != record.mix.name && found.iter().all(|(_, known)| known.mix.name != other.mix.name);
         if is_new && other.status == Status::Complete && has_same_subject(&other, record) {
-            found.push(other);
+            found.push((folder, other));
         }
     }
-    found.sort_by(|a, b| a.mix.name.cmp(&b.mix.name));
+    found.sort_by(|(_, a), (_, b)| a.mix.name.cmp(&b.mix.name));
     found
 }
 
@@ -70,7 +71,7 @@ mod tests {
         keep("5", &|run| (run.mix.name, run.scenario.sha256) = ("reads".into(), "other".into()));
         keep("6", &|run| (run.mix.name, run.status) = ("reads".into(), Status::Interrupted));
         keep("7", &|run| (run.mix.name, run.server.version) = ("reads".into(), "1.0".into()));
-        let ids: Vec<String> = other_mixes(&place.path().join("2"), &own).into_iter().map(|run| run.id).collect();
+        let ids: Vec<String> = other_mixes(&place.path().join("2"), &own).into_iter().map(|(_, run)| run.id).collect();
         assert_eq!(ids, ["new"]);
         assert!(other_mixes(Path::new(""), &own).is_empty());
     }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::campaign::{EarlyEnd, Point, status};
 use crate::cli::exit::{CliError, Exit};
-use crate::cli::report::{write_files, written};
+use crate::cli::report::{report_of, write_files, written};
 use crate::report::{Junit, Report};
-use crate::results::{self, RunRecord, StudyKind};
+use crate::results::{RunRecord, StudyKind};
 use crate::server::Target;
 
 use super::resume::with_finished;
@@ -32,8 +32,7 @@ pub fn conclude<T: Target, G: Target + 'static>(
         return Err(end(early.unwrap_or_else(|| unwritten.into()), point.saved));
     }
     let record = &point.record;
-    let others = results::other_mixes(folder, record);
-    let report = Report::among(record, &others).in_folder(&folder.display().to_string()).with_files();
+    let report = report_of(record, folder).in_folder(&folder.display().to_string()).with_files();
     let unwritten = write_reports(record, &report, folder).err().or_else(|| write_junit(&report, junit).err());
     if let Some(error) = early.or(unwritten) {
         return Err(end(error, point.saved));

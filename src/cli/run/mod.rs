@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 use crate::campaign::{Interleaving, Rounds, carry_out};
 use crate::compile::Choice;
 use crate::report::write::smoke::smoke as smoke_result;
-use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE, Report};
+use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE};
 use crate::results::{self, Preset, RunSettings, Status, StudyKind};
 use crate::stats;
 
 use super::compare::{BaselineComparison, SavedRunArguments};
 use super::progress::Progress;
-use super::report::terminal_of_run;
+use super::report::{report_of, terminal_of_run};
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 use super::{CliError, Exit, output};
@@ -127,8 +127,7 @@ fn complete(folder: &Path, arguments: &RunArguments) -> Result<Exit, CliError> {
     resume::complete(StudyKind::Run, folder);
     let record = results::load(folder)?;
     if REPORT_FILES.iter().any(|name| !folder.join(name).is_file()) {
-        let others = results::other_mixes(folder, &record);
-        let report = Report::among(&record, &others).in_folder(&shown.to_string()).with_files();
+        let report = report_of(&record, folder).in_folder(&shown.to_string()).with_files();
         write_reports(&record, &report, folder)?;
         output::message(&format!("report files were missing and are written again: {}\n", REPORT_FILES.join(", ")));
     }

@@ -172,9 +172,32 @@ pub(crate) fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// A file's name in an address.
+pub fn encoded(name: &str) -> String {
+    let byte = |byte: u8| {
+        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
+    name.bytes().map(byte).collect()
+}
+
+/// The name of a scenario as the words of a title: `Blog comments` for `blog-comments`.
+pub(crate) fn titled(name: &str) -> String {
+    capitalised(&plain(name).replace('-', " "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_are_encoded() {
+        assert_eq!(encoded("a-b_1.2"), "a-b_1.2");
+        assert_eq!(encoded("a b/<|>:\u{e9}"), "a%20b%2F%3C%7C%3E%3A%C3%A9");
+    }
 
     #[test]
     fn times_have_three_digits_and_the_unit_that_fits() {

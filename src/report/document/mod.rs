@@ -13,5 +13,5 @@ pub(crate) use format::{
     NOTHING, bytes, capitalised, count, counted, enumerated, listed, percent, plain, short, three, time, unmarked,
     visible, wrap,
 };
-pub use section::{Finding, Headline, Listing, Paragraph, Section};
+pub use section::{Finding, Headline, Listing, Onward, Paragraph, Section};
 pub use table::{Block, Column, Forms, Grid, Kind, Line, Measure, Row, Table, column};

@@ -20,7 +20,7 @@
 
 use serde::Serialize;
 
-use super::cell::Tone;
+use super::cell::{Cell, Tone};
 use super::chart::Charts;
 use super::decision::Decision;
 use super::table::{Forms, Table};
@@ -32,8 +32,12 @@ pub struct Headline {
     pub scenario: String,
     /// Its question.
     pub title: String,
+    /// The page in a tab of a browser: its subject and what it says of it; empty for the scenario with its question.
+    pub tab: String,
     /// What the application does.
     pub about: String,
+    /// The strategies, and their labels: each in two or three words, or empty. Empty without any label.
+    pub labels: Vec<(String, String)>,
     /// The mix of operations.
     pub mix: String,
     /// The times that strategies are judged by: `service` or `response`; `None` where none were measured.
@@ -68,11 +72,27 @@ impl Headline {
         if self.findings.is_empty() { "" } else { self.findings_lead }
     }
 
+    /// What the strategies are called, in a line; empty without labels.
+    pub(crate) fn labels(&self) -> String {
+        let one =
+            |(name, label): &(String, String)| [name.as_str(), label].join(if label.is_empty() { "" } else { ": " });
+        self.labels.iter().map(one).collect::<Vec<_>>().join(" · ")
+    }
+
     /// Whether anything is said besides the subject.
     pub fn has_verdict(&self) -> bool {
         let texts = [&self.sentences, &self.notes].into_iter().any(|texts| !texts.is_empty());
         texts || !self.findings.is_empty() || self.incomplete.is_some()
     }
+}
+
+/// Where a reader goes on from a report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Onward {
+    /// What the links have in common.
+    pub name: &'static str,
+    /// Texts that lead somewhere.
+    pub links: Vec<Cell>,
 }
 
 /// The result for one operation.

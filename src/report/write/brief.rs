@@ -34,6 +34,9 @@ pub(crate) fn lines(report: &Report, width: usize) -> Option<Vec<ToneLine>> {
     let (headline, run) = (&report.headline, report.run.as_ref()?);
     let decision = headline.decision.as_ref().filter(|_| headline.invalid.is_empty())?;
     let mut before = vec![(Tone::Strong, format!("{}: {}", headline.scenario, headline.title))];
+    // What strategies are called must not cost the answer its place.
+    let labels = headline.labels();
+    before.extend(Some((Tone::Faint, labels)).filter(|(_, line)| (1..=width).contains(&line.chars().count())));
     before.extend(wrapped(Tone::Faint, &decision.scale, width));
     before.extend(headline.incomplete.iter().flat_map(|status| wrapped(Tone::Bad, status, width)));
     before.extend(block(strategies(&run.parts, decision, width)));

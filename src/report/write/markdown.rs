@@ -3,7 +3,9 @@
 use std::fmt;
 
 use crate::report::document::chart::CPU_AND_TIMES;
-use crate::report::document::{Cell, Finding, Forms, Grid, Headline, Kind, Link, Section, Table, Tone, unmarked};
+use crate::report::document::{
+    Cell, Finding, Forms, Grid, Headline, Kind, Link, Onward, Section, Table, Tone, unmarked,
+};
 use crate::report::{Renderer, Report};
 
 use super::escape::{code, escape};
@@ -20,7 +22,9 @@ pub struct Markdown;
 impl Renderer for Markdown {
     fn render(&self, report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
         write_title(&report.headline, out)?;
+        paragraphs(out, [report.headline.labels().as_str()])?;
         write_decision(report, out)?;
+        write_onward(report, out)?;
         write_headline(&report.headline, out)?;
         write_sections(report, out)
     }
@@ -84,6 +88,14 @@ fn write_decision(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     let Some((table, grid)) = overview else { return Ok(()) };
     paragraphs(out, [table.title.as_str()])?;
     write_table(table, &grid, &report.sections, out)
+}
+
+/// Writes where a reader goes on, in a line.
+fn write_onward(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
+    let links =
+        |one: &Onward| one.links.iter().map(|cell| linked(cell, &cell.text, &[])).collect::<Vec<_>>().join(", ");
+    let groups: Vec<String> = report.onward.iter().map(|one| format!("{}: {}", one.name, links(one))).collect();
+    if groups.is_empty() { Ok(()) } else { writeln!(out, "{}\n", groups.join(" · ")) }
 }
 
 fn write_title(headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result {

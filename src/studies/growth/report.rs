@@ -3,7 +3,7 @@
 use crate::report::document::chart::axis::Axis;
 use crate::report::document::chart::lines::{LinePoint, Lines, StrategyLine};
 use crate::report::document::chart::{Chart, with_legend};
-use crate::report::document::format::short;
+use crate::report::document::format::{short, titled};
 use crate::report::{
     Cell, Charts, Column, Finding, Forms, Headline, Measure, Report, Row, Section, Series, Table, Tone, bytes, column,
     count, counted, plain, three, time,
@@ -91,6 +91,7 @@ impl GrowthResults<'_> {
         Headline {
             scenario: plain(&self.record.run.scenario.name),
             title: plain(&self.record.run.scenario.title),
+            tab: format!("{}, growth by {growing}", titled(&self.record.run.scenario.name)),
             subject: question.into_iter().chain([made, measured]).collect(),
             mix: plain(&self.record.run.mix.name),
             incomplete: match (is_complete, self.record.is_reached) {

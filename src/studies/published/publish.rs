@@ -9,8 +9,9 @@ use tempfile::TempDir;
 
 use crate::cli::exit::{CliError, Exit, write_error};
 use crate::cli::next::NextCommand;
+use crate::cli::onward::{self, Form};
 use crate::cli::output;
-use crate::cli::report::written;
+use crate::cli::report::{report_of, written};
 use crate::report::{MARKDOWN_FILE, Markdown, Report, counted, plain};
 use crate::results::{
     self, PUBLISHED_FILE, Part, Preset, PublishedMix, PublishedRecord, PublishedScenario, RunRecord, SessionRecord,
@@ -63,7 +64,7 @@ pub fn publish(arguments: &PublishArguments) -> Result<Exit, CliError> {
         run = with_sessions(run, old, &machine, arguments, &place)?;
     }
     settle(&mut run.found);
-    let report = Report::among(&run.record, &results::other_mixes(&run.folder, &run.record));
+    let report = report_of(&run.record, &run.folder);
     if report.is_invalid() {
         return refused(format!("the run is invalid: {} Run it again", report.headline.invalid.join(" ")));
     }
@@ -258,7 +259,11 @@ fn write_files(record: &RunRecord, found: &PublishedRecord, report: &Report, fol
     results::save_document(found, folder)?;
     results::save_compressed(record, folder)?;
     let path = folder.join(MARKDOWN_FILE);
-    results::write_whole(&path, &written(&Markdown, report)).map_err(|error| write_error(&path, &error))
+    // A run that is not published stays where its files may be removed.
+    let others = report.others.iter().filter(|(_, folder)| folder.join(PUBLISHED_FILE).is_file()).cloned();
+    let onward = onward::of_run(folder, Form::Markdown, record, &others.collect::<Vec<_>>());
+    let text = written(&Markdown, &report.clone().leading_to(onward));
+    results::write_whole(&path, &text).map_err(|error| write_error(&path, &error))
 }
 
 /// Puts a complete folder in the place of another one, which stays if that fails.

@@ -7,7 +7,7 @@ use crate::report::document::{Cell, Column, Headline, Link, Row, Section, Table,
 use crate::report::run::parts::PartEvaluations;
 use crate::report::run::sections::claims::{self, ClaimView};
 use crate::report::run::sections::{method, verdict};
-use crate::report::{HTML_FILE, MARKDOWN_FILE, NamedRun, Report};
+use crate::report::{HTML_FILE, MARKDOWN_FILE, NamedRun, Report, encoded};
 
 /// The settings of the runs that are shown: once where all agree, else in a table.
 const MEASURED: [&str; 13] = [
@@ -89,18 +89,6 @@ impl<'r> Summarised<'r> {
     }
 }
 
-/// A file's name in an address.
-pub(crate) fn encoded(name: &str) -> String {
-    let byte = |byte: u8| {
-        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    };
-    name.bytes().map(byte).collect()
-}
-
 fn verdicts(runs: &[Summarised]) -> Section {
     let measures = [
         column("page", "page", "The page.").text(|run: &&Summarised| Cell::text("page").link(run.file(HTML_FILE))),
@@ -167,12 +155,6 @@ pub(crate) mod tests {
     fn runs_claims_and_what_differs_between_runs_have_rows() {
         let [_, markdown] = in_every_form(&several());
         insta::assert_snapshot!(markdown);
-    }
-
-    #[test]
-    fn addresses_are_encoded() {
-        assert_eq!(encoded("a-b_1.2"), "a-b_1.2");
-        assert_eq!(encoded("a b/<|>:\u{e9}"), "a%20b%2F%3C%7C%3E%3A%C3%A9");
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub(crate) enum Layout {
     Whole,
     /// Two in a row.
     Two,
+    /// In the place of those before them on narrow screens, below each other.
+    Narrow,
     /// As many in a row as fit.
     Small,
 }
@@ -133,7 +135,11 @@ impl Charts {
             return None;
         }
         let charts = self.draw().into_iter().flat_map(|gallery| {
-            let shown = if gallery.layout == Layout::Whole { 1 } else { gallery.charts.len() };
+            let shown = match gallery.layout {
+                Layout::Whole => 1,
+                Layout::Narrow => 0,
+                Layout::Two | Layout::Small => gallery.charts.len(),
+            };
             gallery.charts.into_iter().take(shown)
         });
         let charts: Vec<Chart> = charts.collect();

@@ -1,15 +1,15 @@
 //! The number that decides: a bar per strategy, with the 99th percentile as a line beyond a response time.
 
-use crate::report::document::chart::{Chart, Series, cut, scale::Scale, svg::Svg};
+use crate::report::document::chart::{Chart, Series, scale::Scale, svg::Svg};
 use crate::report::document::format::{three, time};
 use crate::report::run::PartEvaluations;
 use crate::report::run::decision::Judged;
 use crate::stats::{Criterion, Quantity};
 
-use super::budget::{BAR, ROW, TOP, WIDTH};
+use super::budget::{BAR, BarLayout, TOP};
 
 /// Draws the chart of a part that ran the mix; `None` where it has no numbers.
-pub fn mix_times(parts: &PartEvaluations, series: &[Series]) -> Option<Chart> {
+pub(super) fn mix_times(parts: &PartEvaluations, series: &[Series], layout: &BarLayout) -> Option<Chart> {
     let criterion = *Judged::of(parts)?.answer.criteria.first()?;
     let is_response = criterion == Criterion::RESPONSE;
     let tail = |place: usize| parts.number_of_mix(Criterion::TAIL, place).filter(|_| is_response);
@@ -21,7 +21,7 @@ pub fn mix_times(parts: &PartEvaluations, series: &[Series]) -> Option<Chart> {
     if shown.is_empty() || most <= 0.0 {
         return None;
     }
-    let axis = Scale::between(0.0, most, 0.0, WIDTH);
+    let axis = Scale::between(0.0, most, 0.0, layout.width);
     let mut svg = Svg::default();
     let load = &parts.get(criterion.part)?.load;
     let text = |number: f64| match criterion.quantity() {
@@ -36,7 +36,7 @@ pub fn mix_times(parts: &PartEvaluations, series: &[Series]) -> Option<Chart> {
     svg.text("head", (0.0, 14.0), &title);
     let mut all = Vec::new();
     for (row, (one, number)) in shown.iter().enumerate() {
-        let top = TOP + ROW * row as f64;
+        let top = TOP + layout.row * row as f64;
         let is_behind = as_time(*number) > as_time(best);
         let ratio = if is_behind { format!(", ×{} of the best", three(number / best)) } else { String::new() };
         let p99 = tail(one.place).map_or_else(String::new, |tail| format!(", p99 {}", time(tail)));
@@ -44,12 +44,10 @@ pub fn mix_times(parts: &PartEvaluations, series: &[Series]) -> Option<Chart> {
         let own = own.map_or_else(String::new, |own| format!(", {} by itself", time(own)));
         let text = format!("{}{ratio}{p99}{own}", text(*number));
         svg.group(&format!("mark {}", one.class()), &format!("{}: {text}", one.name), |svg| {
-            one.marker(svg, "dot", (6.0, top + 9.0), 4.0);
-            svg.text("label", (17.0, top + 13.0), &cut(&one.name, 32));
-            svg.text("note e", (WIDTH, top + 13.0), &text);
-            svg.rect("bar", (0.0, top + 18.0), axis.at(*number), BAR);
+            let bar = layout.name(svg, one, top, &text);
+            svg.rect("bar", (0.0, bar), axis.at(*number), BAR);
             if let Some(tail) = tail(one.place) {
-                let (middle, end) = (top + 18.0 + BAR / 2.0, axis.at(tail).min(WIDTH - 1.0));
+                let (middle, end) = (bar + BAR / 2.0, axis.at(tail).min(layout.width - 1.0));
                 svg.line("interval", (axis.at(*number).min(end), middle), (end, middle));
                 svg.line("interval", (end, middle - 5.0), (end, middle + 5.0));
             }
@@ -57,9 +55,9 @@ pub fn mix_times(parts: &PartEvaluations, series: &[Series]) -> Option<Chart> {
         all.push(format!("{} {text}", one.name));
     }
     Some(Chart {
-        id: "mix-times".into(),
+        id: format!("mix-times{}", layout.suffix),
         description: format!("{title}: {}.", all.join("; ")),
-        size: (WIDTH, TOP + ROW * shown.len() as f64),
+        size: (layout.width, TOP + layout.row * shown.len() as f64),
         body: svg,
     })
 }

@@ -12,7 +12,7 @@ pub(crate) mod throughput;
 use std::sync::Arc;
 
 use crate::record::Part;
-use crate::report::document::chart::{Charts, Gallery, Layout, Series, gallery};
+use crate::report::document::chart::{Charts, Gallery, Layout, Series};
 
 use super::{Evaluation, PartEvaluations};
 
@@ -33,8 +33,14 @@ pub(crate) fn charts(run: &Arc<Evaluation>, drawing: Drawing, file: &'static str
 pub(crate) fn decision(parts: &Arc<PartEvaluations>) -> Option<Charts> {
     let all = Arc::clone(parts);
     let draw = move |series: &[Series]| {
-        let budget = all.record(Part::Own).and_then(|own| budget::budget(own, series));
-        gallery(Layout::Two, budget.into_iter().chain(mix_times::mix_times(&all, series)).collect())
+        let drawn = |layout: &budget::BarLayout| {
+            let budget = all.record(Part::Own).and_then(|own| budget::budget(own, series, layout));
+            // What decides goes first.
+            mix_times::mix_times(&all, series, layout).into_iter().chain(budget).collect()
+        };
+        [(Layout::Two, &budget::WIDE), (Layout::Narrow, &budget::NARROW)]
+            .map(|(kind, layout)| Gallery { layout: kind, charts: drawn(layout) })
+            .into()
     };
     (parts.main().rounds > 0).then(|| Charts::of(series(parts.main()), draw, "decision.svg"))
 }

@@ -93,6 +93,11 @@ impl<'r> Judged<'r> {
         phrase::answer(&self.published(), self.name(self.answer.baseline))
     }
 
+    /// The answer in a few words, see [`phrase::short_answer`].
+    pub(crate) fn short_answer(&self) -> String {
+        phrase::short_answer(&self.published(), self.name(self.answer.baseline))
+    }
+
     /// How sure the answer is, a sentence per criterion: rounds ahead, intervals, and the baseline measured twice.
     pub(crate) fn sure(&self) -> String {
         let baseline = self.answer.baseline;

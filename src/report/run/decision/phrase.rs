@@ -1,6 +1,6 @@
 //! Ratios, ties, answers, reasons and flips in words: the one place that words them.
 
-use crate::report::document::format::{NOTHING, bytes, count, interval, listed, percent, plain, time};
+use crate::report::document::format::{NOTHING, bytes, count, counted, interval, listed, percent, plain, time};
 use crate::results::{
     BeatenRecord, ComparedNumber, Difference, PublishedAnswer, PublishedMetric, Reason, TradeOffRecord, Verdict,
     in_percent,
@@ -23,9 +23,16 @@ pub fn factor(ratio: f64, quantity: Quantity) -> String {
     match times {
         // Of the larger number: 8 % fewer, where the other makes 8.7 % more.
         _ if times < 1.995 && word.starts_with("fewer") => format!("{} {word}", percent(1.0 - times.recip())),
-        _ if times < 1.095 => format!("{} {word}", percent(times - 1.0)),
-        _ if times < 9.95 => format!("{times:.1}x {word}"),
-        _ => format!("{}x {word}", count(times.round() as u64)),
+        _ => format!("{} {word}", amount(times)),
+    }
+}
+
+/// How many times, in percent where it is close to 1.
+fn amount(times: f64) -> String {
+    match times {
+        _ if times < 1.095 => percent(times - 1.0),
+        _ if times < 9.95 => format!("{times:.1}x"),
+        _ => format!("{}x", count(times.round() as u64)),
     }
 }
 
@@ -79,6 +86,25 @@ pub fn answer(found: &PublishedAnswer, baseline: &str) -> [String; 3] {
     let tie = (level.len() > 1 || found.trade_offs.is_empty()).then(|| tie(&level, found.least_effect) + ".");
     let sentences = worse(found, best).into_iter().chain(trade_offs).chain(tie);
     [sentences.collect::<Vec<_>>().join(" "), String::new(), String::new()]
+}
+
+/// [`answer`] in a few words, for the title of a page: `linked (2.0x)`, the factor being the first one of the answer.
+pub fn short_answer(found: &PublishedAnswer, baseline: &str) -> String {
+    let ahead = |one: &BeatenRecord| {
+        let by = one.by.ratio.filter(|_| one.overloaded.is_none());
+        by.map_or_else(String::new, |ratio| format!(" ({})", amount(ratio.max(ratio.recip()))))
+    };
+    let names = &found.leading;
+    match &found.winner {
+        Some(winner) => {
+            let named = named_losers(&found.beaten, |one| one.strategy == baseline);
+            format!("{winner}{}", named.first().map_or_else(String::new, |one| ahead(one)))
+        }
+        None if names.len() > NAMED => format!("no winner among {}", counted(names.len() as u64, "strategy")),
+        None if !found.trade_offs.is_empty() => format!("{} (trade-off)", names.join(" or ")),
+        None if found.least_effect.is_none() => format!("{} (undecided)", names.join(" or ")),
+        None => format!("{} (no difference)", names.join(" or ")),
+    }
 }
 
 /// How far the best is ahead of a loser, by both numbers that were asked.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::report::document::format::{counted, enumerated, listed, plain};
+use crate::report::document::format::{counted, enumerated, listed, plain, titled};
 use crate::report::document::{Headline, Tone};
-use crate::report::run::{Evaluation, PartEvaluations, charts, decision, decision::phrase, validity, verdict_text};
+use crate::report::run::decision::{Judged, phrase};
+use crate::report::run::{Evaluation, PartEvaluations, charts, decision, validity, verdict_text};
 use crate::results::{Part, RunRecord};
 use crate::stats::{ComparisonFamily, MINIMUM_ROUNDS, Ranking, Reason, distinct};
 
@@ -21,6 +22,7 @@ pub(crate) fn headline(record: &RunRecord, parts: &Arc<PartEvaluations>, others:
     Headline {
         scenario: plain(&record.scenario.name),
         title: plain(&record.scenario.title),
+        tab: tab(record, parts, invalid.is_empty()),
         about: plain(&record.scenario.about),
         mix: run.mix.clone(),
         times: Some(run.times()),
@@ -35,6 +37,17 @@ pub(crate) fn headline(record: &RunRecord, parts: &Arc<PartEvaluations>, others:
         notes: notes(record, parts, is_judged),
         ..Headline::default()
     }
+}
+
+/// The run in a tab of a browser: `Blog comments, write-heavy: linked (2.0x)`.
+fn tab(record: &RunRecord, parts: &PartEvaluations, is_valid: bool) -> String {
+    let run = parts.main();
+    let answer = match (is_valid, Judged::of(parts)) {
+        (false, _) => "invalid run".to_owned(),
+        (true, Some(judged)) if run.no_verdict.is_none() => judged.short_answer(),
+        (true, _) => "no verdict".to_owned(),
+    };
+    format!("{}, {}: {answer}", titled(&record.scenario.name), run.mix)
 }
 
 /// What was measured, part by part.

@@ -275,7 +275,11 @@ mod tests {
     }
 
     fn section_of(run: &RunRecord, others: &[RunRecord]) -> Section {
-        Report::among(run, others).sections.into_iter().find(|section| section.id == "what-if").unwrap()
+        Report::among(run, others.iter().map(|other| (std::path::PathBuf::new(), other.clone())).collect())
+            .sections
+            .into_iter()
+            .find(|section| section.id == "what-if")
+            .unwrap()
     }
 
     fn names(section: &Section) -> Vec<String> {

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::report::document::chart::svg::Svg;
 use crate::report::document::chart::{Gallery, Layout, STYLE, Series};
 use crate::report::document::{
-    Cell, Column, Forms, Grid, Headline, Kind, Line, Link, Section, Table, Tone, unmarked, visible,
+    Cell, Column, Forms, Grid, Headline, Kind, Line, Link, Onward, Section, Table, Tone, unmarked, visible,
 };
 use crate::report::run::charts;
 use crate::report::{Renderer, Report};
@@ -47,6 +47,9 @@ const SCRIPTS: [&str; 6] = [
     include_str!("cross_hair.js"),
     include_str!("what_if.js"),
 ];
+
+/// The most strategies side by side on a narrow screen.
+const SIDE_BY_SIDE: usize = 4;
 
 /// The name of the page in a run's folder.
 pub const HTML_FILE: &str = "report.html";
@@ -118,6 +121,9 @@ struct Page<'r> {
     pictures: Vec<Gallery>,
     /// How many warnings there are, in words; empty for none.
     warnings: String,
+    onward: &'r [Onward],
+    /// Whether it shows the scenario and the command that repeats the run.
+    has_command: bool,
 }
 
 /// A section with its charts and tables.
@@ -153,12 +159,25 @@ impl<'r> Page<'r> {
             overview: report.headline.overview.as_ref().and_then(shown),
             pictures: report.headline.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
             warnings: brief::warnings(report).unwrap_or_default(),
+            onward: &report.onward,
+            has_command: report.run.is_some(),
         }
     }
 
     /// Whether there are sections enough to need a table of contents.
     fn has_contents(&self) -> bool {
         self.parts.len() > 2
+    }
+
+    /// Whether a reader can go on from here.
+    fn leads_on(&self) -> bool {
+        self.has_command || !self.onward.is_empty()
+    }
+
+    /// The class of the colour of a strategy; empty for none.
+    fn look_of(&self, name: &str) -> String {
+        let series = self.series.iter().find(|(one, _)| one.name == name);
+        series.map_or_else(String::new, |(one, _)| one.look_class())
     }
 
     /// The series at a position.
@@ -179,6 +198,11 @@ fn glyph(series: &Series) -> Trusted {
     series.glyph(&mut body, (0.0, 0.0));
     let attributes = "class=\"chart glyph\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" aria-hidden=\"true\"";
     Trusted(format!("<svg {attributes}>{}</svg>", body.as_str()))
+}
+
+/// What a tab of a browser shows of the page.
+fn title(headline: &Headline) -> String {
+    if headline.tab.is_empty() { format!("{}: {}", headline.scenario, headline.title) } else { headline.tab.clone() }
 }
 
 /// What the page is about, for previews of links to it: the answer, or why there is none.
@@ -223,13 +247,19 @@ impl Shown<'_> {
         series.and_then(|place| self.series.get(place)).map_or_else(String::new, Series::look_class)
     }
 
-    /// The cells of a line with their classes and values.
-    fn cells<'l>(&'l self, line: &'l Line<'l>) -> Vec<(&'l Cell, String, String)> {
+    /// Whether a narrow screen has no room for its strategies side by side: there each cell says whose it is.
+    fn is_cards(&self) -> bool {
+        self.table.id == "heat_map" && self.grid.blocks.len() > SIDE_BY_SIDE
+    }
+
+    /// The cells of a line with their classes and values, and whose they are where [`Self::is_cards`].
+    fn cells<'l>(&'l self, line: &'l Line<'l>) -> Vec<(&'l Cell, String, String, &'l str)> {
         static BLANK: Cell = Cell::BLANK;
         let cell = |((series, column), cell): ((Option<usize>, &Column), &Option<&'l Cell>)| {
             let cell = cell.unwrap_or(&BLANK);
             let class = format!("{} {}", self.head(&series, column), cell.tone.class());
-            (cell, class.trim().to_owned(), self.value(column, cell))
+            let of = series.and_then(|place| self.series.get(place)).filter(|_| self.is_cards());
+            (cell, class.trim().to_owned(), self.value(column, cell), of.map_or("", |one| one.name.as_str()))
         };
         self.grid.columns().zip(&line.cells).map(cell).collect()
     }

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::report::document::{counted, percent, plain, short};
-use crate::report::{HTML_FILE, MARKDOWN_FILE};
+use crate::report::{HTML_FILE, MARKDOWN_FILE, encoded};
 use crate::results::{Preset, PublishedMetric, PublishedMix, PublishedRecord};
-use crate::studies::published::runs::encoded;
 use crate::studies::published::sessions::Spreads;
 
 use super::cell::{self, MatrixCell, PublishedNumber};

@@ -4,6 +4,7 @@ mod order;
 mod point;
 
 use crate::record::{Metric, Part};
+use crate::report::document::format::{capitalised, titled};
 use crate::report::run::conditions::conditions;
 use crate::report::run::decision::phrase;
 use crate::report::{Finding, Headline, Report, Series, counted, interval, listed, plain, three};
@@ -75,7 +76,7 @@ impl Swept<'_> {
             })
             .collect();
         // The mix first: it stands after the operations.
-        let said = |finding: &Finding| format!("{}: {}.", finding.name, finding.text);
+        let said = |finding: &Finding| capitalised(&format!("{}: {}.", finding.name, finding.text));
         let mut sentences: Vec<String> = findings.iter().rev().take(STATED).map(said).collect();
         if findings.is_empty() {
             sentences.push(self.no_flip());
@@ -86,6 +87,7 @@ impl Swept<'_> {
         Headline {
             scenario: plain(&self.record.scenario),
             title: plain(&self.record.title),
+            tab: format!("{}, sweep of {varied}: {}", titled(&self.record.scenario), sentences[0]),
             subject: question.into_iter().chain([measured]).collect(),
             mix,
             incomplete: match failed {

@@ -126,7 +126,11 @@ impl Swept<'_> {
     fn ratio_charts(&self, pairs: &[SweptPair]) -> Vec<RatioChart> {
         let baseline = self.strategies.first().copied().unwrap_or(0);
         let mut charts: Vec<RatioChart> = Vec::new();
-        for one in pairs.iter().filter(|one| one.one == baseline && one.curve.points.len() > 1) {
+        // The mix, which is the answer, goes first.
+        let mut pairs: Vec<&SweptPair> =
+            pairs.iter().filter(|one| one.one == baseline && one.curve.points.len() > 1).collect();
+        pairs.sort_by_key(|one| one.quantity.operation.is_some());
+        for one in pairs {
             // The curve divides the baseline's time by the other's.
             let flipped = |point: &CurvePoint| {
                 let ends = point.interval.map(|interval| (interval.high.recip(), interval.low.recip()));

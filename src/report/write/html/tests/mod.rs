@@ -133,7 +133,10 @@ fn previews_have_title_and_answer() {
     let run = whole(8);
     let root = markup::read(&page(&run));
     let content = |key: &str, name: &str| attribute(&root, "meta", key, name).get("content").to_owned();
-    assert_eq!(content("property", "og:title"), format::plain(&run.scenario.title));
+    // A tab says scenario, mix and verdict.
+    let title = content("property", "og:title");
+    assert_eq!(title, root.all("title")[0].text.trim());
+    assert!(title.starts_with(&format!("{}, {}: ", format::titled(&run.scenario.name), run.mix.name)), "{title}");
     let answer = content("property", "og:description");
     assert_eq!(answer, content("name", "description"));
     assert!(root.all("main")[0].text.contains(&answer) && answer.len() > 20, "{answer}");

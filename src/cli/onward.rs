@@ -1,0 +1,238 @@
+//! Where a reader goes on from a report: files around the place where it lies. A link leads to a file that is there, so that a
+//! report that was moved out of the published results has none of theirs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::report::{CSV_FILE, Cell, HTML_FILE, Link, MARKDOWN_FILE, Onward, encoded, plain};
+use crate::results::{COMPRESSED_RUN_FILE, PUBLISHED_FILE, RUN_FILE, RunRecord, SESSIONS_FILE};
+
+use super::catalogue::SCENARIOS;
+
+/// How many folders above a report the published results are searched.
+const HIGHEST: usize = 3;
+
+/// The form of a report that has the links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The page.
+    Html,
+    /// Markdown.
+    Markdown,
+}
+
+impl Form {
+    /// The files of a report to which the form leads, the better one first.
+    fn reports(self) -> &'static [&'static str] {
+        if self == Form::Html { &[HTML_FILE, MARKDOWN_FILE] } else { &[MARKDOWN_FILE] }
+    }
+
+    /// The pages over all results, and what leads to the place of a mix or to the rules in them.
+    fn matrix(self) -> &'static str {
+        if self == Form::Html { "index.html" } else { "README.md" }
+    }
+}
+
+/// The place of a report.
+struct Place {
+    folder: PathBuf,
+    form: Form,
+}
+
+/// Links from the report of a run in a folder. `others` are the mixes of other runs, with their folders.
+pub fn of_run(folder: &Path, form: Form, record: &RunRecord, others: &[(String, PathBuf)]) -> Vec<Onward> {
+    let Some(place) = Place::new(folder, form) else { return Vec::new() };
+    let scenario = &record.scenario;
+    let mixes = others.iter().filter_map(|(mix, other)| place.report(mix, other)).collect();
+    let data = [COMPRESSED_RUN_FILE, RUN_FILE, CSV_FILE, PUBLISHED_FILE];
+    let root = place.root();
+    let text = |path: &Path| fs::read_to_string(path).is_ok_and(|text| text == scenario.text);
+    let yaml = |base: &Path| {
+        let path = base.join("scenarios").join(format!("{}.yaml", scenario.name));
+        text(&path).then(|| place.link("scenario", &path, "")).flatten()
+    };
+    let mut about: Vec<Cell> = root.iter().filter_map(|root| place.near(root, &yaml)).collect();
+    about.extend(root.iter().filter_map(|root| place.reading(root)));
+    let all = root.iter().flat_map(|root| place.over_all(root, &format!("{}/{}", scenario.name, record.mix.name)));
+    arranged([
+        ("Other mixes", mixes),
+        ("Results", all.collect()),
+        ("Sweeps", root.iter().flat_map(|root| place.sweeps(root, &scenario.name)).collect()),
+        ("Growth", root.iter().filter_map(|root| place.growth(root, &scenario.name)).collect()),
+        ("Data", data.iter().filter_map(|name| place.link(name, &place.folder.join(name), "")).collect()),
+        ("About", about),
+    ])
+}
+
+/// Links from the report of a study in a folder, whose record is a file there.
+pub fn of_study(folder: &Path, form: Form, scenario: &str, data: &str) -> Vec<Onward> {
+    let Some(place) = Place::new(folder, form) else { return Vec::new() };
+    let root = place.root();
+    arranged([
+        ("Results", root.iter().flat_map(|root| place.over_all(root, scenario)).collect()),
+        ("Data", place.link(data, &place.folder.join(data), "").into_iter().collect()),
+        ("About", root.iter().filter_map(|root| place.reading(root)).collect()),
+    ])
+}
+
+fn arranged<const N: usize>(groups: [(&'static str, Vec<Cell>); N]) -> Vec<Onward> {
+    let shown = groups.into_iter().filter(|(_, links)| !links.is_empty());
+    shown.map(|(name, links)| Onward { name, links }).collect()
+}
+
+impl Place {
+    /// `None` for a folder that is not there.
+    fn new(folder: &Path, form: Form) -> Option<Place> {
+        Some(Place { folder: fs::canonicalize(folder).ok()?, form })
+    }
+
+    /// The folder of the published results above the report.
+    fn root(&self) -> Option<PathBuf> {
+        let mut above = self.folder.ancestors().skip(1).take(HIGHEST);
+        above.find(|folder| folder.join(SESSIONS_FILE).is_file()).map(Path::to_owned)
+    }
+
+    /// A text that leads to a file, and to a part of it; `None` where no such file is.
+    fn link(&self, text: &str, file: &Path, part: &str) -> Option<Cell> {
+        let file = fs::canonicalize(file).ok().filter(|file| file.is_file())?;
+        let common = self.folder.components().zip(file.components()).take_while(|(own, other)| own == other).count();
+        let up = self.folder.components().skip(common).map(|_| "..".to_owned());
+        let down = file.components().skip(common).map(|part| encoded(&part.as_os_str().to_string_lossy()));
+        let address = up.chain(down).collect::<Vec<_>>().join("/") + part;
+        Some(Cell::text(plain(text)).link(Some(Link::File(address))))
+    }
+
+    /// A text that leads to the report in a folder.
+    fn report(&self, text: &str, folder: &Path) -> Option<Cell> {
+        self.form.reports().iter().find_map(|name| self.link(text, &folder.join(name), ""))
+    }
+
+    /// The pages over all results. `part` is the place of the report in them.
+    fn over_all(&self, root: &Path, part: &str) -> Vec<Cell> {
+        let matrix = root.join(self.form.matrix());
+        let links = match self.form {
+            Form::Html => {
+                let part = part.split('/').map(encoded).collect::<Vec<_>>().join("/");
+                [
+                    self.link("all scenarios", &matrix, &format!("#{part}")),
+                    self.link("rules of thumb", &matrix, "#rules"),
+                ]
+            }
+            Form::Markdown => {
+                [self.link("all scenarios", &matrix, ""), self.link("rules of thumb", &root.join("rules.md"), "")]
+            }
+        };
+        links.into_iter().flatten().collect()
+    }
+
+    fn sweeps(&self, root: &Path, scenario: &str) -> Vec<Cell> {
+        let entries = fs::read_dir(root.join("sweeps")).into_iter().flatten().flatten();
+        let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        folders.sort();
+        let own = |folder: &PathBuf| {
+            let name = folder.file_name()?.to_str()?;
+            let longest = SCENARIOS.iter().map(|(known, _)| *known).filter(|known| starts_with(name, known));
+            let is_own = longest.max_by_key(|known| known.len()).is_none_or(|known| known == scenario);
+            let varied = name.strip_prefix(scenario)?.strip_prefix('-').filter(|_| is_own)?;
+            self.report(varied, folder)
+        };
+        folders.iter().filter_map(own).collect()
+    }
+
+    fn growth(&self, root: &Path, scenario: &str) -> Option<Cell> {
+        self.report("until documents are full", &root.join("growth").join(scenario))
+    }
+
+    /// How to read a report.
+    fn reading(&self, root: &Path) -> Option<Cell> {
+        self.near(root, &|base| self.link("how to read this", &base.join("docs").join("reading.md"), ""))
+    }
+
+    /// What is beneath the folder of the results, as in their published copy, or next to it, as in the repository.
+    fn near(&self, root: &Path, find: &dyn Fn(&Path) -> Option<Cell>) -> Option<Cell> {
+        find(root).or_else(|| find(root.parent()?))
+    }
+}
+
+/// Whether the name of a sweep begins with that of a scenario.
+fn starts_with(name: &str, scenario: &str) -> bool {
+    name.strip_prefix(scenario).is_some_and(|rest| rest.starts_with('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::stats::sample;
+
+    use super::*;
+
+    /// Published results of two mixes, with a sweep of the scenario and one of a scenario whose name only begins alike.
+    fn published() -> (tempfile::TempDir, RunRecord) {
+        let place = tempfile::tempdir().unwrap();
+        let mut record = sample::run(8);
+        record.scenario.text = "format: 1".into();
+        for file in [
+            "results/sessions.json",
+            "results/index.html",
+            "results/README.md",
+            "results/blog-comments/default/m/report.html",
+            "results/blog-comments/default/m/run.json.gz",
+            "results/blog-comments/read-heavy/m/report.html",
+            "results/blog-comments/read-heavy/m/report.md",
+            "results/sweeps/blog-comments-length/report.md",
+            "results/sweeps/blog-length/report.md",
+            "results/growth/other/report.md",
+            "docs/reading.md",
+            "scenarios/blog-comments.yaml",
+        ] {
+            let path = place.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "format: 1").unwrap();
+        }
+        (place, record)
+    }
+
+    fn addresses(found: &[Onward]) -> Vec<&str> {
+        let cells = found.iter().flat_map(|one| &one.links);
+        cells
+            .filter_map(|cell| if let Some(Link::File(address)) = &cell.link { Some(address.as_str()) } else { None })
+            .collect()
+    }
+
+    #[test]
+    fn links_lead_to_files_that_are_there() {
+        let (place, record) = published();
+        let folder = place.path().join("results/blog-comments/default/m");
+        let others = [("read-heavy".to_owned(), place.path().join("results/blog-comments/read-heavy/m"))];
+        let found = of_run(&folder, Form::Html, &record, &others);
+        let expected = [
+            "../../read-heavy/m/report.html",
+            "../../../index.html#blog-comments/default",
+            "../../../index.html#rules",
+            "../../../sweeps/blog-comments-length/report.md",
+            "run.json.gz",
+            "../../../../scenarios/blog-comments.yaml",
+            "../../../../docs/reading.md",
+        ];
+        assert_eq!(addresses(&found), expected);
+        let markdown = of_run(&folder, Form::Markdown, &record, &others);
+        assert_eq!(addresses(&markdown)[..2], ["../../read-heavy/m/report.md", "../../../README.md"]);
+    }
+
+    #[test]
+    fn outside_of_published_results_there_is_the_data_alone() {
+        let (_, record) = published();
+        let place = tempfile::tempdir().unwrap();
+        assert!(of_run(place.path(), Form::Html, &record, &[]).is_empty());
+        assert!(of_run(&place.path().join("none"), Form::Html, &record, &[]).is_empty());
+        fs::write(place.path().join(RUN_FILE), "{}").unwrap();
+        assert_eq!(addresses(&of_run(place.path(), Form::Html, &record, &[])), [RUN_FILE]);
+    }
+
+    #[test]
+    fn a_scenario_that_was_changed_since_the_run_is_not_its_scenario() {
+        let (place, mut record) = published();
+        record.scenario.text = "format: 2".into();
+        let found = of_run(&place.path().join("results/blog-comments/default/m"), Form::Html, &record, &[]);
+        assert!(!addresses(&found).iter().any(|address| address.ends_with(".yaml")), "{found:?}");
+    }
+}
