@@ -67,6 +67,7 @@ impl<'s, T: Target, G: Target + 'static> Point<'s, T, G> {
             let plans = self.experiment.query_plans().await?;
             self.record.query_plans = plans.plans;
             self.record.warnings.extend(plans.warnings);
+            self.record.environment.journal_flush = plans.journal_flush;
         }
         let isolated = self.record.settings.isolated.as_ref().filter(|_| !was_isolated);
         Ok(isolated.map(|reason| format!("isolated: {reason}")))

@@ -23,7 +23,7 @@ type CollectionChange = (String, Option<CollectionGrowth>, Option<CollectionGrow
 const NAMED: usize = 12;
 
 /// Settings that always differ, or that the report has elsewhere.
-const OWN: [&str; 4] = ["started", "scenario", "rounds", "verification"];
+const OWN: [&str; 5] = ["started", "scenario", "rounds", "verification", "journal flush"];
 
 /// A time of an operation of one strategy in both runs.
 struct Entry {

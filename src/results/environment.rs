@@ -28,6 +28,10 @@ pub struct Environment {
     pub driver: Option<String>,
     /// Connections for calls, over all load threads.
     pub connections: Option<u64>,
+    /// How long the server's disk takes to flush the journal, in seconds: the median of some writes that wait for it, less that of
+    /// writes that do not. `None` where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal_flush: Option<f64>,
 }
 
 impl Environment {

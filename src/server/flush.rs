@@ -44,6 +44,31 @@ pub async fn flush_cost(target: &impl Target) -> Result<Option<FlushCost>, Failu
     Ok(is_flushed.then_some(FlushCost { seconds, bytes }))
 }
 
+/// How many writes show how long a flush of the journal takes.
+const FLUSHES: usize = 31;
+
+/// The collection of these writes.
+const FLUSHED: &str = "docshape_flush";
+
+/// Measures how long a flush of the journal takes, in seconds: the median of some writes that wait for it, less that of writes that do
+/// not. `None` when the server refuses, and where it takes no time.
+pub async fn journal_flush(target: &impl Target, database: &str) -> Option<f64> {
+    let mut medians = [0.0; 2];
+    for (is_journaled, median) in [false, true].into_iter().zip(&mut medians) {
+        let mut times = Vec::new();
+        for _ in 0..FLUSHES {
+            let concern = rawdoc! { "w": 1, "j": is_journaled };
+            let write = rawdoc! { "insert": FLUSHED, "documents": [{}], "writeConcern": concern };
+            let started = Instant::now();
+            target.run(database, write, ReplyKind::Single).await.ok()?;
+            times.push(started.elapsed().as_secs_f64());
+        }
+        times.sort_by(f64::total_cmp);
+        *median = times[FLUSHES / 2];
+    }
+    Some(medians[1] - medians[0]).filter(|seconds| *seconds > 0.0)
+}
+
 /// The bytes that the block manager has written since the server started.
 async fn written(target: &impl Target) -> Option<i64> {
     let command = rawdoc! { "serverStatus": 1, "metrics": 0, "locks": 0, "repl": 0, "tcmalloc": 0 };
@@ -89,6 +114,23 @@ mod tests {
 
     async fn cost(refusal: Option<i32>, is_silent: bool) -> Result<Option<FlushCost>, Failure> {
         flush_cost(&Disk { written: Cell::new(5), refusal, is_silent }).await
+    }
+
+    /// A write takes 1 ms, and 3 ms more where it waits for the journal.
+    struct Journal;
+
+    impl Target for Journal {
+        async fn run(&self, database: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+            assert_eq!(database, "db");
+            let is_journaled = command.get_document("writeConcern").unwrap().get_bool("j").unwrap();
+            tokio::time::sleep(Duration::from_millis(if is_journaled { 4 } else { 1 })).await;
+            Ok(rawdoc! { "ok": 1 }.into())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flush_of_the_journal_is_what_waiting_for_it_adds() {
+        assert!((journal_flush(&Journal, "db").await.unwrap() - 0.003).abs() < 1e-9);
     }
 
     #[tokio::test(start_paused = true)]

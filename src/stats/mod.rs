@@ -20,6 +20,7 @@ mod cost;
 pub(crate) mod estimate;
 mod family;
 pub(crate) mod flip;
+mod flush_wait;
 mod in_flight;
 mod interference;
 pub(crate) mod latency;
@@ -62,6 +63,7 @@ pub use compare::{
 pub use cost::{Cost, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
 pub use flip::{AGREEMENT, MixEstimate, ShareFlip, network_flip};
+pub use flush_wait::{FlushWait, flush_waits};
 pub use in_flight::{InFlight, in_flight, too_few_in_flight};
 pub use interference::{Interference, interference};
 pub use latency::{Distribution, Times, geometric_mean, mean, response_mean, service_mean};

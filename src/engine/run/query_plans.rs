@@ -8,6 +8,7 @@ use crate::engine::step::interpreter::Interpreter;
 use crate::engine::step::missing_index::MissingIndex;
 use crate::plan::call_id;
 use crate::results::QueryPlanRecord;
+use crate::server::flush::journal_flush;
 use crate::server::{FailureKind, Target};
 
 use super::cell::ArmRound;
@@ -25,6 +26,8 @@ pub struct QueryPlans {
     pub plans: Vec<QueryPlanRecord>,
     /// The indexes that they lack.
     pub warnings: Vec<String>,
+    /// How long the first strategy's server takes to flush its journal, in seconds; `None` where it takes no time, or refuses.
+    pub journal_flush: Option<f64>,
 }
 
 impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
@@ -40,6 +43,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 let cell = self.provision(None, RunPhase::Explain, arm).await?;
                 for (operation, _) in self.plan.mix.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
                     missing.extend(self.explain(&cell, operation, &mut plans.plans).await?);
+                }
+                if arm == 0 {
+                    plans.journal_flush = journal_flush(self.target(arm), &cell.database).await;
                 }
                 Ok(())
             })

@@ -3,7 +3,7 @@
 use crate::report::document::chart::axis::Axis;
 use crate::report::document::chart::lines::{LinePoint, Lines, StrategyLine};
 use crate::report::document::chart::{Chart, with_legend};
-use crate::report::document::format::{short, titled};
+use crate::report::document::format::{enumerated, short, titled};
 use crate::report::{
     Cell, Charts, Column, Finding, Forms, Headline, Measure, Report, Row, Section, Series, Table, Tone, bytes, column,
     count, counted, plain, three, time,
@@ -12,6 +12,12 @@ use crate::results::{AuditRecord, CellRecord, CollectionSizes, GrowthEnd, Status
 
 use super::curve::{GrowthCurve, StagePoint, calls_after, largest_document};
 use super::record::GrowthRecord;
+
+/// A call waits most of its time when it takes more than this many times its CPU time.
+const MOSTLY_WAITING: f64 = 2.0;
+
+/// A document that is less than this many times as large has not grown.
+const GROWN: f64 = 1.5;
 
 /// An exponent up to which a time is called flat.
 const FLAT: f64 = 0.25;
@@ -166,7 +172,9 @@ impl GrowthResults<'_> {
     fn doubling(&self, curve: &GrowthCurve) -> String {
         let Some((from, to)) = curve.doubling() else { return "no".to_owned() };
         let sizes = format!(" ({} to {})", bytes(from.largest as f64), bytes(to.largest as f64));
-        let sizes = if from.largest == to.largest { "" } else { &sizes };
+        // Where documents hardly grow, it is something else that does.
+        let is_larger = to.largest as f64 > from.largest as f64 * GROWN;
+        let sizes = if is_larger { sizes.as_str() } else { "" };
         format!("at {} to {} calls{sizes}", count(from.calls), count(to.calls))
     }
 
@@ -203,11 +211,31 @@ impl GrowthResults<'_> {
         let title = "Times while documents grow";
         let table = Table::new("grown_times", title, Column::strategy(), &measures, rows).grouped(Column::operation());
         let charts = self.charts("stage-times", self.time_charts());
-        Section::new("growth", title).charts(charts).table(table).note(
+        let section = Section::new("growth", title).charts(charts).table(table).note(
             "Medians of service times of one client, with intervals by order statistics (95 %). A time has doubled where, from \
              that stage on, its interval is above twice that of the first stage. One life was measured: what happens to the \
              machine for a while is in it.",
-        )
+        );
+        self.waits().into_iter().fold(section, Section::note)
+    }
+
+    /// The strategies in which the growing operation mostly waits at first, so that its time hides how its work grows.
+    fn waits(&self) -> Option<String> {
+        let place = self.operations.iter().position(|operation| *operation == self.record.operation)?;
+        let words = |strategy: usize| {
+            let cell = self.record.stages.first()?.cells.get(strategy)?.as_ref()?;
+            let cpu = StageCost { cell, operation: self.record.operation }.per_call("cpu_us")? * 1e3;
+            let median = self.curves[strategy][place].points.first()?.median;
+            let is_mostly = cpu > 0.0 && median > MOSTLY_WAITING * cpu;
+            is_mostly.then(|| format!("{} {} ({} of CPU)", self.strategy(strategy), time(median), time(cpu)))
+        };
+        let waiting = enumerated(self.strategies().filter_map(words))?;
+        Some(format!(
+            "More than half of a call of {} is not CPU time at the first stage: {waiting}. A write waits for a flush of the journal, and \
+             writes in turn for one each; a flush takes as long for a large document as for a small one, so that only CPU time shows \
+             how the work grows.",
+            self.operation(self.record.operation)
+        ))
     }
 
     fn time_charts(&self) -> Vec<StageChart> {

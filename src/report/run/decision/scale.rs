@@ -1,6 +1,6 @@
 //! How large the measurement was, in a line.
 
-use crate::report::document::format::{bytes, count, counted, percent, plain};
+use crate::report::document::format::{bytes, count, counted, percent, plain, time};
 use crate::report::run::PartEvaluations;
 use crate::results::{Part, RunRecord};
 
@@ -19,7 +19,8 @@ pub(crate) fn scale(record: &RunRecord, parts: &PartEvaluations) -> String {
         format!("{}{shared}", counted(cores, "core"))
     });
     let server = format!("MongoDB {}", plain(&record.server.version));
-    let all = [data, Some(format!("mix {}", parts.main().mix)), Some(loads), Some(rounds), Some(server), cores];
+    let flush = record.environment.journal_flush.map(|seconds| format!("journal flush {}", time(seconds * 1e9)));
+    let all = [data, Some(format!("mix {}", parts.main().mix)), Some(loads), Some(rounds), Some(server), cores, flush];
     all.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 

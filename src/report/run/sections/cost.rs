@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::record::{Counter, Shown};
-use crate::report::document::format::{enumerated, three};
+use crate::report::document::format::{enumerated, plain, three, time};
 use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, column};
 use crate::report::run::{Evaluation, charts};
-use crate::stats::{Cost, Distribution};
+use crate::results::RunRecord;
+use crate::stats::{self, Cost, Distribution, FlushWait};
 
 use super::{cost_id, operation_column, strategy_row};
 
@@ -98,8 +99,23 @@ impl Entry {
     }
 }
 
+/// Which operations mostly wait for the disk.
+fn flush_waits(record: &RunRecord) -> Option<String> {
+    let name = |one: &FlushWait| {
+        let [operation, strategy] = [&record.operations[one.operation], &record.strategies[one.strategy].name];
+        let (mean, cpu) = (time(one.mean), time(one.cpu));
+        format!("{} with {} ({mean}, of which {cpu} are CPU)", plain(operation), plain(strategy))
+    };
+    let names = enumerated(stats::flush_waits(record).iter().map(name))?;
+    let flush = time(record.environment.journal_flush? * 1e9);
+    Some(format!(
+        "A flush of the journal takes {flush} on this disk, and writes wait for it. These mostly wait, so that a faster disk changes \
+         their ratios: {names}."
+    ))
+}
+
 /// What every operation costs by itself; `None` where that was not measured.
-pub(crate) fn of_operations(run: &Evaluation) -> Option<Section> {
+pub(crate) fn of_operations(run: &Evaluation, record: &RunRecord) -> Option<Section> {
     let rows = run.costs.operations.iter().map(|cost| {
         let cells = Counter::own_cost_columns().into_iter().zip(&cost.found);
         let cells = cells.map(|(counter, value)| Cell::number(*value, |value| counter.unit.text(value)));
@@ -110,14 +126,14 @@ pub(crate) fn of_operations(run: &Evaluation) -> Option<Section> {
         .into_iter()
         .map(|counter| Column { kind: Kind::Number, ..column(counter.name, counter.heading, counter.label) });
     let table = Table::empty("own_cost", "Every operation", Column::strategy()).grouped(operation_column());
-    Section::new("own-cost", "Own cost of each operation")
+    let section = Section::new("own-cost", "Own cost of each operation")
         .lead("One operation at a time on an otherwise idle server, before the first round.")
         .table(Table { rows: rows.collect(), columns: columns.collect(), ..table })
         .note(
             "Per call, with nothing else on the server: round trips, keys and documents examined, bytes in and out, oplog bytes, \
              and approximate CPU time (the server's background work is included).",
-        )
-        .with_rows()
+        );
+    flush_waits(record).into_iter().fold(section, Section::note).with_rows()
 }
 
 /// How long other clients can see half-finished calls; `None` without calls that write more than once.

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::report::document::format::{bytes, count, counted, enumerated, listed, plain, three};
+use crate::report::document::format::{bytes, count, counted, enumerated, listed, plain, three, time};
 use crate::report::document::{Cell, Forms, Listing, Row, Section, Table, column};
 use crate::report::run::decision::phrase;
 use crate::report::run::{PartEvaluations, cost, validity};
@@ -155,6 +155,10 @@ fn environment(record: &RunRecord) -> impl Iterator<Item = (String, String)> {
         ("client machine", Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))),
         ("transparent huge pages", machine.transparent_huge_pages.clone()),
         ("open files", machine.open_files.as_ref().map(|limit| format!("at most {limit}"))),
+        (
+            "journal flush",
+            machine.journal_flush.map(|seconds| format!("{}, which writes wait for", time(seconds * 1e9))),
+        ),
         ("driver", driver.map(|(driver, open)| format!("{driver}, {} open", counted(open, "connection")))),
     ])
 }

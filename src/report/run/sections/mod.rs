@@ -53,7 +53,7 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
         saturation.map(throughput::section),
         sizes::section(last),
         saturation.or(rate).map(cost::of_mix),
-        own.and_then(|run| cost::of_operations(run)),
+        own.zip(parts.record(Part::Own)).and_then(|(run, record)| cost::of_operations(run, record)),
         cost::inconsistency(main),
         Some(outcomes::section(main)),
         outcomes::audits(last),

@@ -10,7 +10,7 @@ use crate::engine::Lives;
 use crate::report::bytes;
 use crate::results::{self, ResultsError, RunRecord, StageRecord};
 use crate::server::Target;
-use crate::studies::growth::curve::largest_document;
+use crate::studies::growth::curve::{calls_after, largest_document};
 use crate::studies::growth::record::GrowthRecord;
 
 /// The growth of the documents of all strategies. Stages that the record has are repeated, and not recorded again.
@@ -38,13 +38,14 @@ pub enum GrowthStep {
 }
 
 impl<T, G> Growing<'_, '_, '_, T, G> {
-    /// A stage in a line: the calls, and the largest document of every strategy.
+    /// A stage in a line: the calls, those measured at the stage included, and the largest document of every strategy.
     fn describe(&self, stage: &StageRecord) -> String {
         let largest = self.record.run.strategies.iter().zip(&stage.cells).map(|(strategy, cell)| match cell {
             Some(cell) => format!("{} {}", strategy.name, bytes(largest_document(cell) as f64)),
             None => format!("{} has ended", strategy.name),
         });
-        format!("after {} calls, the largest document: {}", stage.calls, largest.collect::<Vec<_>>().join(", "))
+        let calls = calls_after(self.record, stage);
+        format!("after {calls} calls, the largest document: {}", largest.collect::<Vec<_>>().join(", "))
     }
 }
 
