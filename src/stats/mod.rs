@@ -25,6 +25,7 @@ mod in_flight;
 mod interference;
 pub(crate) mod latency;
 pub(crate) mod line;
+mod mechanism;
 mod mix;
 pub(crate) mod open_load;
 mod outcome_totals;
@@ -54,7 +55,7 @@ pub use arm_comparison::{ComparisonFamily, ask};
 pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
 pub use budget::{CpuBudget, mix_shares, own_time, shares};
 pub use carry_over::{CarryOver, carry_over};
-pub use cause::{Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
+pub use cause::{Cause, CostlyOperation, Evidence, WaitReason, Waiting, cause};
 pub use claim::claim_results;
 pub use compare::{
     ArmComparison, ArmTimes, Comparison, Limits, MINIMUM_ROUNDS, Quantity, Ratio, SIGNIFICANCE, UNSTABLE, compare,
@@ -67,6 +68,7 @@ pub use flush_wait::{FlushWait, flush_waits};
 pub use in_flight::{InFlight, in_flight, too_few_in_flight};
 pub use interference::{Interference, interference};
 pub use latency::{Distribution, Times, geometric_mean, mean, response_mean, service_mean};
+pub use mechanism::{DocumentSize, Mechanism, OplogKind, ServerWork, mechanisms};
 pub use open_load::{OpenLoad, achieved_share, open_load};
 pub use outcome_totals::{OutcomeTotals, outcome_totals};
 pub use prediction::{FailedPrediction, Prediction, mix_ratio, mix_time};

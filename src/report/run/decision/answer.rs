@@ -43,13 +43,6 @@ impl<'r> Judged<'r> {
         all
     }
 
-    /// The load of a part: `at 982 calls/s`, `with 8 clients`.
-    pub(crate) fn load(&self, part: Part) -> String {
-        self.parts.get(part).map_or_else(String::new, |run| {
-            if run.is_open { format!("at {}", run.load) } else { format!("with {}", run.load) }
-        })
-    }
-
     fn question(&self, by: Criterion) -> Option<&'r ArmComparison> {
         self.parts.of_mix(by.part, by.metric)
     }

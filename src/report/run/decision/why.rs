@@ -1,49 +1,141 @@
-//! Why the slower strategy is slower.
+//! Why the slower strategies are slower.
 
 use crate::record::{Counter, Part};
-use crate::report::document::format::{capitalised, listed, marked, percent, three, time};
-use crate::stats::{self, Cause, CostGap, CostGapOperation, Evidence, Waiting, cause};
+use crate::report::document::format::{bytes, count, listed, marked, percent, three};
+use crate::stats::{
+    Cause, CostlyOperation, Criterion, CriterionResult, DocumentSize, Evidence, Mechanism, OplogKind, ServerWork,
+    WaitReason, Waiting, cause,
+};
 
 use super::answer::Judged;
+use super::phrase::named_losers;
 
-/// The most pieces of evidence in a sentence, divided among its operations.
-const PIECES: usize = 2;
+/// The most reasons of one operation.
+const REASONS: usize = 2;
 
-/// The sentence; `None` where no strategy is shown to be slower.
+/// The most counters that a sentence without a reason names.
+const CANDIDATES: usize = 2;
+
+/// The most strategies that are explained.
+const EXPLAINED: usize = 3;
+
+/// A difference to explain: the slower and the faster strategy, the criterion, and how many times.
+struct Difference {
+    pair: [usize; 2],
+    by: Criterion,
+    times: f64,
+}
+
+/// A sentence for each strategy of the answer, the largest factor first; `None` where no strategy is shown to be slower.
 pub(crate) fn why(judged: &Judged) -> Option<String> {
-    let loser = judged.answer.loser()?;
-    let Some(own) = judged.parts.record(Part::Own) else {
+    let differences = differences(judged);
+    let parts = judged.parts.all_records();
+    if !differences.is_empty() && judged.parts.record(Part::Own).is_none() {
         return Some("Not known: this run did not measure own costs (--only).".into());
+    }
+    let sentence = |one: &Difference| {
+        let text = Text { judged, pair: one.pair, by: one.by };
+        let reason = match cause(parts, one.by, one.pair, one.times) {
+            Some(Cause::Operations(all)) => text.operations(&all),
+            Some(Cause::Waiting(waiting)) => text.waiting(&waiting),
+            None => "not known: neither own costs nor waiting in the mix predict this difference".into(),
+        };
+        format!("{}, {}: {reason}.", judged.marked(one.pair[0]), times(one.times))
     };
-    let mix = match loser.criterion.part {
-        Part::Own => stats::loaded(judged.parts.all_records())?,
-        part => judged.parts.record(part)?,
+    let sentences: Vec<String> = differences.iter().take(EXPLAINED).map(sentence).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// What the answer names: the best strategy against those that it beats, and both sides of a trade-off.
+fn differences(judged: &Judged) -> Vec<Difference> {
+    let answer = &judged.answer;
+    let beaten = answer.beaten();
+    let named = match answer.winner() {
+        Some(_) => named_losers(&beaten, |one| one.strategy == answer.baseline),
+        None => beaten.iter().collect(),
     };
-    let part = mix.part?;
-    let measured = loser.criterion.quantity().as_time(loser.ratio?.mean).recip();
-    let (slower, faster) = (judged.marked(loser.strategy), judged.marked(judged.answer.best));
-    let text = Text {
-        operations: &own.operations,
-        slower,
-        faster,
-        at: judged.load(part),
-        busy: load(judged, part, loser.strategy),
+    let named = named.into_iter().filter_map(|one| {
+        let times = one.criterion.quantity().as_time(one.ratio?.mean).recip();
+        Some(Difference { pair: [one.strategy, answer.best], by: one.criterion, times })
+    });
+    let of = |one: &CriterionResult, against: usize| {
+        let times = one.criterion.quantity().as_time(one.comparison.ratio?.mean).recip();
+        let pair = if times < 1.0 { [answer.best, against] } else { [against, answer.best] };
+        Some(Difference { pair, by: one.criterion, times: times.max(times.recip()) })
     };
-    Some(match cause(own, mix, loser.strategy, judged.answer.best, measured) {
-        Some(Cause::Cpu(gap)) => {
-            let own = |one: &CostGapOperation| one.costs.map(|cost| time(cost * 1e3));
-            let text = text.gap(&gap, "server CPU time", own, "CPU time by itself");
-            format!("{text}. Over the whole mix: {} the CPU time.", times(gap.times))
+    let sides = answer.trade_offs().flat_map(|one| {
+        [one.ahead(), one.behind()].into_iter().flatten().filter_map(move |result| of(result, one.against))
+    });
+    let mut all: Vec<Difference> = named.chain(sides).collect();
+    all.sort_by(|one, other| other.times.total_cmp(&one.times));
+    all
+}
+
+/// From this share of its throughput on, a strategy's calls queue so often that this alone explains long response times: with
+/// random arrivals and one server the mean wait is that of 1.5 calls.
+const BUSY: f64 = 0.6;
+
+struct Text<'j, 'r> {
+    judged: &'j Judged<'r>,
+    pair: [usize; 2],
+    by: Criterion,
+}
+
+impl Text<'_, '_> {
+    /// `read_post (10 % of calls) reads 421 documents instead of one`.
+    fn operations(&self, all: &[CostlyOperation]) -> String {
+        let reasons = REASONS / all.len();
+        let faster = self.judged.marked(self.pair[1]);
+        let said = |one: &CostlyOperation| {
+            let said = one.mechanisms.iter().take(reasons.max(1)).map(|one| mechanism(one, &faster));
+            said.collect::<Vec<_>>().join(", and ")
+        };
+        let mut sentences: Vec<String> = Vec::new();
+        let mut last = String::new();
+        for one in all {
+            let (name, calls) = (self.operation(one.operation), percent(one.calls));
+            let reason = said(one);
+            sentences.push(if reason == last {
+                format!("so does {name} ({calls})")
+            } else {
+                format!("{name} ({calls} of calls) {reason}")
+            });
+            last = reason;
         }
-        Some(Cause::OwnTime(gap)) => {
-            let text = text.gap(&gap, "time", |one| one.costs.map(time), "by itself");
-            format!("{text}. Over the whole mix: {} the time; it is not CPU, so waiting or transfer.", times(gap.times))
+        sentences.join("; ")
+    }
+
+    fn operation(&self, operation: usize) -> String {
+        marked(self.judged.parts.main_record().map_or("?", |record| &record.operations[operation]))
+    }
+
+    fn waiting(&self, waiting: &Waiting) -> String {
+        let faster = self.judged.marked(self.pair[1]);
+        let [slow, fast] = waiting.stretch.map(times);
+        let stretched = format!("under load, calls take {slow} as long as alone ({faster}: {fast})");
+        let busy = load(self.judged, self.by.part, self.pair[0]).filter(|load| *load >= BUSY);
+        match &waiting.reason {
+            WaitReason::Retries { operation, per_call: [slow, fast] } => format!(
+                "{} collides with other clients and is repeated {} times per call ({faster}: {})",
+                self.operation(*operation),
+                three(*slow),
+                three(*fast)
+            ),
+            WaitReason::Behind { operation, behind, cpu } => format!(
+                "{} has nothing of its own: it is the same commands, and waits behind {} ({} of the CPU time)",
+                self.operation(*operation),
+                self.operation(*behind),
+                percent(*cpu)
+            ),
+            WaitReason::Counted(all) if !all.is_empty() => {
+                format!("{stretched}: {}", evidence(all, &faster))
+            }
+            WaitReason::Counted(_) => match busy {
+                Some(load) => format!("{stretched}: this load is {} of its calls/s at saturation", percent(load)),
+                None => format!("{stretched}; no counter tells what they wait for"),
+            },
         }
-        Some(Cause::Waiting(waiting)) => text.waiting(&waiting),
-        None => {
-            "Not known: neither the own costs of the operations nor waiting in the mix predict this difference.".into()
-        }
-    })
+    }
 }
 
 /// A load as a share (0 to 1) of the calls per second that a strategy makes at saturation; `None` at saturation.
@@ -53,76 +145,117 @@ fn load(judged: &Judged, part: Part, strategy: usize) -> Option<f64> {
     Some(offered / most).filter(|share| share.is_finite())
 }
 
-/// From this share of its throughput on, a strategy's calls queue so often that this alone explains long response times: with
-/// random arrivals and one server the mean wait is that of 1.5 calls.
-const BUSY: f64 = 0.6;
-
-struct Text<'r> {
-    operations: &'r [String],
-    slower: String,
-    faster: String,
-    /// The load of the part, as `at 982 calls/s`.
-    at: String,
-    /// See [`load`].
-    busy: Option<f64>,
+/// What a call does, as the end of a sentence that begins with its operation. `faster` is the name of the other strategy.
+pub(crate) fn mechanism(one: &Mechanism, faster: &str) -> String {
+    let through = |index: &Option<String>| match index.as_deref() {
+        Some("_id_") => format!(" through {}", marked("_id")),
+        Some(index) => format!(" through the index {}", marked(index)),
+        None => String::new(),
+    };
+    match one {
+        Mechanism::Commands { commands: [slow, fast], in_transaction } => {
+            let transaction = if *in_transaction { " in a transaction" } else { "" };
+            if *fast < 0.05 {
+                return format!("needs {}{transaction}, {faster} none", several(*slow, "command"));
+            }
+            format!("needs {}{transaction} instead of {}", several(*slow, "command"), number(*fast))
+        }
+        Mechanism::Oplog { kind, bytes: [slow, fast], sent, updated } => {
+            let than = if *fast > 0.0 { format!(" instead of {}", bytes(*fast)) } else { String::new() };
+            let (slow, updated) = (bytes(*slow), several(*updated, "document"));
+            match kind {
+                OplogKind::ManyDocuments => format!("updates {updated}: {slow} of oplog{than}"),
+                OplogKind::Rewrite => {
+                    format!("rewrites much of {updated}: {slow} of oplog{than}, for {} sent", bytes(*sent))
+                }
+                OplogKind::Large => format!("writes {slow} of oplog{than}"),
+            }
+        }
+        Mechanism::Documents { documents: [slow, fast], index, instead_of } => {
+            let than = instead_of.map_or_else(|| number(*fast), |size| format!("one of {}", bytes(size)));
+            format!("reads {}{} instead of {than}", several(*slow, "document"), through(index))
+        }
+        Mechanism::Walks { examined: [slow, fast], used, index } => {
+            let of = index.as_deref().map_or_else(String::new, |index| format!(" of the index {}", marked(index)));
+            format!("walks {}{of} to find {} ({faster}: {})", entries(*slow), number(*used), entries(*fast))
+        }
+        Mechanism::Server(work) => match work {
+            ServerWork::GraphLookup => "looks up one level after another in the server ($graphLookup)".into(),
+            ServerWork::Join => "joins in the server ($lookup)".into(),
+            ServerWork::Scan => "scans a collection: no index serves it".into(),
+            ServerWork::Sort => "sorts in memory".into(),
+        },
+        Mechanism::Update { documents, size } => {
+            let what = if *documents < 1.5 { "a document".into() } else { several(*documents, "document") };
+            let of = size.map_or_else(String::new, |size| format!(" of {}", document_size(size)));
+            format!("finds and updates {what}{of} instead of an insert")
+        }
+        Mechanism::Writes { documents: [slow, fast] } => {
+            format!("writes {} instead of {}", several(*slow, "document"), number(*fast))
+        }
+        Mechanism::Reply { bytes: [slow, fast] } => {
+            format!("sends {} instead of {} for the same result", bytes(*slow), bytes(*fast))
+        }
+        Mechanism::Indexes { more, entries } => {
+            let entries = entries.map_or_else(String::new, |[slow, fast]| {
+                format!(" ({} inserted entries instead of {})", number(slow), number(fast))
+            });
+            let indexes = if *more == 1 { "index" } else { "indexes" };
+            format!("maintains {more} more {indexes}{entries}")
+        }
+        Mechanism::Size { sizes: [slow, fast] } => format!(
+            "sends the same commands to documents of {} instead of {}",
+            document_size(*slow),
+            document_size(*fast)
+        ),
+        Mechanism::Unknown(all) if all.is_empty() => "takes longer, and no counter tells why".into(),
+        Mechanism::Unknown(all) => {
+            format!("takes longer, and no counter tells why (candidates: {})", evidence(all, faster))
+        }
+    }
 }
 
-impl Text<'_> {
-    /// `by_author is 5 % of the calls and 42 % of embedded's CPU time`.
-    fn gap(&self, gap: &CostGap, unit: &str, own: fn(&CostGapOperation) -> [String; 2], by_itself: &str) -> String {
-        let (slower, faster) = (&self.slower, &self.faster);
-        let names: Vec<String> = gap.operations.iter().map(|one| marked(&self.operations[one.operation])).collect();
-        let verb = if names.len() == 1 { "is" } else { "are" };
-        let share = format!(
-            "{} {verb} {} of the calls and {} of {slower}'s {unit}",
-            listed(&names),
-            percent(gap.calls),
-            percent(gap.cost)
-        );
-        let details = gap.operations.iter().enumerate().map(|(place, one)| {
-            let [slow, fast] = own(one);
-            let name = if gap.operations.len() == 1 { String::new() } else { format!("{} ", names[place]) };
-            let (of, with) =
-                if place == 0 { (format!(" {by_itself}"), format!(" with {faster}")) } else { Default::default() };
-            let pieces = PIECES / gap.operations.len();
-            format!("{name}{slow}{of} against {fast}{with}{}", evidence(&one.evidence, pieces))
-        });
-        format!("{share}: {}", details.collect::<Vec<_>>().join("; "))
-    }
+/// A mean number: without digits where it is close to a whole one.
+fn number(value: f64) -> String {
+    if (value - value.round()).abs() < 0.05 || value >= 100.0 { count(value.round() as u64) } else { three(value) }
+}
 
-    fn waiting(&self, waiting: &Waiting) -> String {
-        let (slower, faster) = (&self.slower, &self.faster);
-        let [slow, fast] = waiting.stretch.map(three);
-        let evidence = evidence(&waiting.evidence, PIECES);
-        let what = match self.busy.filter(|load| *load >= BUSY) {
-            Some(load) => {
-                format!(": this load is {} of its calls/s at saturation, so calls queue{evidence}", percent(load))
-            }
-            None if evidence.is_empty() => "; calls queue behind each other, and no counter says for what".to_owned(),
-            None => format!("; calls queue behind each other{evidence}"),
-        };
-        format!(
-            "{} calls of {slower} take {slow} times as long as alone, those of {faster} {fast} times{what}.",
-            capitalised(&self.at)
-        )
-    }
+/// `2 commands`, `2.68 commands`.
+fn several(value: f64, noun: &str) -> String {
+    let plural = if number(value) == "1" { "" } else { "s" };
+    format!("{} {noun}{plural}", number(value))
+}
+
+fn entries(value: f64) -> String {
+    if number(value) == "1" { "1 entry".into() } else { format!("{} entries", number(value)) }
+}
+
+/// `24 KB (up to 286 KB)`.
+fn document_size(size: DocumentSize) -> String {
+    let largest =
+        if size.largest >= 2.0 * size.mean { format!(" (up to {})", bytes(size.largest)) } else { String::new() };
+    format!("{}{largest}", bytes(size.mean))
 }
 
 /// How many times as much, with two digits that differ from 1.
 fn times(times: f64) -> String {
-    if times < 1.095 { format!("{times:.2}x") } else { format!("{times:.1}x") }
+    match times {
+        _ if times < 1.095 => format!("{times:.2}x"),
+        _ if times < 9.95 => format!("{times:.1}x"),
+        _ => format!("{times:.0}x"),
+    }
 }
 
-/// Counters per call of the slower and the faster strategy, in brackets.
-fn evidence(all: &[Evidence], most: usize) -> String {
-    let piece = |one: &Evidence| {
+/// Counters per call of the slower and the faster strategy.
+fn evidence(all: &[Evidence], faster: &str) -> String {
+    let piece = |(place, one): (usize, &Evidence)| {
         let (label, [slow, fast]) = match Counter::named(one.counter) {
             Some(counter) => (counter.label, one.per_call.map(|value| counter.unit.text(value))),
             None if one.counter == "round_trips" => ("round trips", one.per_call.map(three)),
             None => (one.counter, one.per_call.map(three)),
         };
-        format!("{label} {slow} against {fast}")
+        let of = if place == 0 { format!(" per call ({faster}: {fast})") } else { format!(" ({fast})") };
+        format!("{label} {slow}{of}")
     };
-    let pieces: Vec<String> = all.iter().take(most).map(piece).collect();
-    if pieces.is_empty() { String::new() } else { format!(" ({} per call)", pieces.join(", ")) }
+    listed(all.iter().take(CANDIDATES).enumerate().map(piece).collect::<Vec<_>>())
 }
