@@ -110,6 +110,10 @@ site() {
     local record folder
     mkdir -p "$site"
     cp -r "$out/." "$site"
+    # What reports lead to. The pages are there before each is written, so that each leads to the others.
+    cp -r docs scenarios "$site"
+    find "$site" -name run.json.gz -not -path '*/.*' -execdir touch report.html \;
+    touch "$site/index.html"
     while read -r record; do
         # The folder, not the file: other mixes are found next to it.
         folder=$(dirname "$record")

@@ -8,10 +8,10 @@
 // runs this. CHROMIUM is the browser (default /usr/bin/chromium). CHARTS names the kinds of pictures that must be present, and is
 // empty for reports that are not about a run; WHAT_IF is `yes` if the page must estimate other mixes, `no` if it must not.
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const modules = createRequire(join(resolve(process.env.MODULES ?? '.'), 'x.js'));
 const { chromium } = modules('playwright-core');
@@ -26,6 +26,8 @@ assert(bytes < 600_000, `the page has ${bytes} bytes`);
 /** The longest that the page may keep the browser busy, in ms; test machines are slow, so that this only finds disasters. */
 const LONGEST = 1_000;
 const isRun = process.env.CHARTS !== '';
+/** Whether the page lies where it was written, so that it leads to the files around it. */
+const isPlaced = existsSync(join(dirname(resolve(file)), 'run.json')) || process.env.PLACED === 'yes';
 
 /** Pictures: each named once, each with something in it. */
 async function pictures(page) {
@@ -38,8 +40,18 @@ async function pictures(page) {
   }
 }
 
-/** Ids are unique, and every link within the page has its end. */
+/** Ids are unique, and every link has its end: a part of this page or of another one, or a file. */
 async function links(page) {
+  const outside = await page.evaluate(() => [...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))
+    .filter((href) => !href.startsWith('#')));
+  // Unit tests and printed pages have links to files that are elsewhere.
+  for (const href of isPlaced ? outside : []) {
+    const target = new URL(href, url);
+    assert.equal(target.protocol, 'file:', href);
+    const text = readFileSync(fileURLToPath(new URL(target.pathname, url)), 'utf8');
+    const part = decodeURIComponent(target.hash.slice(1));
+    assert(!part || text.includes(` id="${part}"`), `${href} leads to no part of the page`);
+  }
   const lost = await page.evaluate(() => {
     const ids = [...document.querySelectorAll('[id]')].map((element) => element.id);
     const twice = ids.filter((id, place) => ids.indexOf(id) !== place).map((id) => `two elements are #${id}`);
@@ -309,17 +321,70 @@ async function winnerFirst(page, isNarrow) {
   assert(first.split(' ').includes(`s${isNarrow ? winner : 0}`), `${first} is the first column; ${winner} wins`);
 }
 
-/** Printed, the first page is the answer, and nothing is cut off. */
+/** On a phone all strategies and a picture are on the first screen, and what is read or touched is large enough. */
+async function phone(page) {
+  const found = await page.evaluate(() => {
+    const visible = (element) => element.checkVisibility({ checkVisibilityCSS: true }) && element.getBoundingClientRect().width > 0;
+    const small = [...document.querySelectorAll('svg.chart:not(.glyph)')].filter(visible).flatMap((svg) => {
+      const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+      const sizes = [...svg.querySelectorAll('text')].map((text) => Number.parseFloat(getComputedStyle(text).fontSize) * scale);
+      const least = Math.min(...sizes, 99);
+      return least < 10.9 ? [`${svg.id}: labels of ${least.toFixed(1)} px`] : [];
+    });
+    const narrow = [...document.querySelectorAll('summary, button, .onward a, .reasons a, .heat a, label:has(input)')].filter(visible)
+      .filter((one) => { const box = one.getBoundingClientRect(); return box.height < 23.9 || box.width < 23.9; })
+      .map((one) => `${one.tagName} "${one.textContent.slice(0, 20)}" is ${one.getBoundingClientRect().height} px high`);
+    const cut = [...document.querySelectorAll('.heat .scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1).map(() => 'the heat map is cut');
+    const picture = document.querySelector('.pictures.narrow svg');
+    const low = picture && picture.getBoundingClientRect().top + scrollY > innerHeight - 60 ? ['no picture on the first screen'] : [];
+    return [...small, ...narrow, ...cut, ...low];
+  });
+  assert.deepEqual(found, []);
+}
+
+/** A tab says what the page says; a run's scenario, mix and verdict. */
+async function title(page) {
+  const text = await page.title();
+  assert.match(text, isRun ? /^\p{Lu}.*, .+: ./u : /./, text);
+  const first = page.locator('.verdict .first').first();
+  if (await first.count() > 0) assert.match(await first.innerText(), /^[^\p{Ll}]/u, 'a sentence begins with a small letter');
+}
+
+/** The first Tab leads past everything to the times of all operations. */
+async function skips(page) {
+  if (await page.locator('#heat-map').count() === 0) return;
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('href')), '#heat-map');
+  assert(await page.locator('.skip').isVisible());
+  await page.keyboard.press('Enter');
+  assert(await page.locator('#heat-map').evaluate((one) => one.getBoundingClientRect().top < innerHeight), 'not in view');
+  await page.evaluate(() => scrollTo(0, 0));
+}
+
+/** Printed, there is the answer alone unless all is wanted, and nothing is cut off. */
 async function printed(page) {
   await page.emulateMedia({ media: 'print' });
-  for (const hidden of ['.rail', '.contents', '.tools', '.what-if', '.legend']) {
+  // A4 without its margins.
+  await page.setViewportSize({ width: 688, height: 1000 });
+  if (isRun) {
+    const shown = () => page.locator('main > section').evaluateAll((all) => all.filter((one) => one.getClientRects().length > 0).length);
+    assert.equal(await shown(), 1, 'more than page one');
+    await layout(page);
+    await page.emulateMedia({ media: null });
+    await page.locator('#print-all').check();
+    await page.emulateMedia({ media: 'print' });
+    assert(await shown() > 5, 'not all sections');
+  }
+  await layout(page);
+  for (const hidden of ['.rail', '.contents', '.tools', '.what-if', '.legend', '.narrow']) {
     assert.equal(await page.locator(hidden).evaluateAll((all) => all.filter((one) => one.getClientRects().length > 0).length), 0, hidden);
   }
   assert.equal(await page.locator('.scroll').evaluateAll((all) => all.filter((one) => getComputedStyle(one).overflowY !== 'visible').length), 0);
   const verdict = page.locator('#verdict');
-  if (await verdict.count() > 0) assert.equal(await verdict.evaluate((one) => getComputedStyle(one).breakAfter), 'page');
+  if (isRun) assert.equal(await verdict.evaluate((one) => getComputedStyle(one).breakAfter), 'page');
   await accessibility(page);
   await page.emulateMedia({ media: null });
+  if (isRun) await page.locator('#print-all').uncheck();
 }
 
 /** A link into a folded table unfolds it. */
@@ -374,11 +439,14 @@ for (const { name, width, height, isOld, ...options } of views) {
   console.log(`${name}: the longest task took ${Math.round(longest)} ms`);
   assert(longest < LONGEST, `${longest} ms`);
 
+  if (!isOld) await skips(page);
   if (isRun) await switches(page);
   if (!isOld) {
     await pictures(page);
     await links(page);
+    await title(page);
     await layout(page);
+    if (name === 'phone') await phone(page);
     await page.screenshot({ path: join(folder, `${name}.png`) });
     await page.screenshot({ path: join(folder, `${name}-whole.png`), fullPage: true, timeout: 120_000 });
     await contents(page, width >= 1200);
@@ -399,7 +467,9 @@ for (const { name, width, height, isOld, ...options } of views) {
       await mark();
     }
     await printed(page);
-    await page.pdf({ path: join(folder, 'print.pdf'), format: 'A4' });
+    const paper = await page.pdf({ path: join(folder, 'print.pdf'), format: 'A4' });
+    const sheets = paper.toString('latin1').match(/\/Type\s*\/Page\b/g).length;
+    if (isRun && !process.env.SHEETS) assert.equal(sheets, 1, 'more than one sheet of paper');
   }
   assert.deepEqual(problems, [], name);
   await context.close();

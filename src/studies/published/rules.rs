@@ -127,7 +127,8 @@ fn claim_table<'c>(id: &'static str, title: &str, rules: impl Iterator<Item = &'
     ];
     let rows = rules.map(|rule| {
         let id = format!("{}, {}", plain(&rule.record.scenario), rule.view.id());
-        (Row::new(id), rule)
+        let address = format!("rules/{}/{}", plain(&rule.record.scenario), rule.view.id());
+        (Row::new(id).id(Some(address)), rule)
     });
     Table::new(id, title, column("id", "scenario, id", "The scenario and the id."), &measures, rows).list()
 }

@@ -99,6 +99,14 @@ fn key(record: &PublishedRecord) -> (String, Setup, Preset) {
     (record.mix.name.clone(), Setup::of(record), record.preset)
 }
 
+impl ScenarioMatrix {
+    /// Whether the row at a place is the first one of its mix, to which links lead.
+    fn is_first(&self, place: &usize) -> bool {
+        let mix = |place: usize| self.rows.get(place).map(|row| &row.mix);
+        (0..*place).all(|before| mix(before) != mix(*place))
+    }
+}
+
 impl Matrix {
     /// Arranges results in the order of these decisions and scenarios; others follow by name.
     pub fn new(results: Vec<PlacedResult>, decisions: &[&str], order: &[&str]) -> Matrix {
