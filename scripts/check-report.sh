@@ -91,6 +91,15 @@ cp "$folder/run/latency.hlog" "$folder/hostile/"
 "$docshape" report "$folder/hostile" --format html >"$folder/hostile.html"
 look "$folder/hostile.html" "$folder/hostile"
 
+# Published results of a scenario with two mixes, a sweep and growth: every link leads somewhere, as do those of the run.
+rm -rf "$folder/results" "$folder/site"
+mkdir -p "$folder/results/sweeps" "$folder/results/growth"
+cp -r results/log-messages results/sessions.json "$folder/results/"
+cp -r results/sweeps/log-messages-looks "$folder/results/sweeps/"
+cp -r results/growth/log-messages "$folder/results/growth/"
+DOCSHAPE=$(realpath "$docshape") scripts/publish-results.sh --site "$folder/site" --out "$folder/results"
+node tests/html/links.mjs "$folder/run" "$folder/site/log-messages"
+
 while [[ -n $(jobs -p) ]]; do wait -n || failed=1; done
 [[ -z $failed ]] || exit 1
 

@@ -8,10 +8,10 @@
 // runs this. CHROMIUM is the browser (default /usr/bin/chromium). CHARTS names the kinds of pictures that must be present, and is
 // empty for reports that are not about a run; WHAT_IF is `yes` if the page must estimate other mixes, `no` if it must not.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const modules = createRequire(join(resolve(process.env.MODULES ?? '.'), 'x.js'));
 const { chromium } = modules('playwright-core');
@@ -26,8 +26,6 @@ assert(bytes < 600_000, `the page has ${bytes} bytes`);
 /** The longest that the page may keep the browser busy, in ms; test machines are slow, so that this only finds disasters. */
 const LONGEST = 1_000;
 const isRun = process.env.CHARTS !== '';
-/** Whether the page lies where it was written, so that it leads to the files around it. */
-const isPlaced = existsSync(join(dirname(resolve(file)), 'run.json')) || process.env.PLACED === 'yes';
 
 /** Pictures: each named once, each with something in it. */
 async function pictures(page) {
@@ -40,18 +38,8 @@ async function pictures(page) {
   }
 }
 
-/** Ids are unique, and every link has its end: a part of this page or of another one, or a file. */
+/** Ids are unique, and every link within the page has its end. `links.mjs` follows the others. */
 async function links(page) {
-  const outside = await page.evaluate(() => [...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))
-    .filter((href) => !href.startsWith('#')));
-  // Unit tests and printed pages have links to files that are elsewhere.
-  for (const href of isPlaced ? outside : []) {
-    const target = new URL(href, url);
-    assert.equal(target.protocol, 'file:', href);
-    const text = readFileSync(fileURLToPath(new URL(target.pathname, url)), 'utf8');
-    const part = decodeURIComponent(target.hash.slice(1));
-    assert(!part || text.includes(` id="${part}"`), `${href} leads to no part of the page`);
-  }
   const lost = await page.evaluate(() => {
     const ids = [...document.querySelectorAll('[id]')].map((element) => element.id);
     const twice = ids.filter((id, place) => ids.indexOf(id) !== place).map((id) => `two elements are #${id}`);

@@ -127,8 +127,7 @@ fn claim_table<'c>(id: &'static str, title: &str, rules: impl Iterator<Item = &'
     ];
     let rows = rules.map(|rule| {
         let id = format!("{}, {}", plain(&rule.record.scenario), rule.view.id());
-        let address = format!("rules/{}/{}", plain(&rule.record.scenario), rule.view.id());
-        (Row::new(id).id(Some(address)), rule)
+        (Row::new(id), rule)
     });
     Table::new(id, title, column("id", "scenario, id", "The scenario and the id."), &measures, rows).list()
 }
