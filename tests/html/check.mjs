@@ -335,7 +335,8 @@ async function title(page) {
   const text = await page.title();
   assert.match(text, isRun ? /^\p{Lu}.*, .+: ./u : /./, text);
   const first = page.locator('.verdict .first').first();
-  if (await first.count() > 0) assert.match(await first.innerText(), /^[^\p{Ll}]/u, 'a sentence begins with a small letter');
+  // Other reports begin with the name of a strategy.
+  if (text.includes(', sweep of ')) assert.match(await first.innerText(), /^[^\p{Ll}]/u, 'a sentence begins with a small letter');
 }
 
 /** The first Tab leads past everything to the times of all operations. */
