@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use crate::report::verification::brief;
 use crate::report::{
     CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Onward, Renderer, Report, Terminal, csv, plain,
 };
+use crate::results::verification::Verification;
 use crate::results::{self, RunRecord, StudyKind};
 use crate::scenario::{self, Diagnostics, Source};
 
@@ -21,13 +23,18 @@ use super::output;
 /// When the run cannot be read or the report cannot be written.
 pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let record = results::load(&arguments.run)?;
-    let mut report = report_of(&record, &arguments.run).in_folder(&arguments.run.display().to_string());
+    let folder = folder_of(&arguments.run);
+    let mut report = report_of(&record, &arguments.run).in_folder(&folder.display().to_string());
     if let Some(folder) = &arguments.out {
         return write_files(&record, &report.with_files(), folder).map(|()| Exit::Success);
     }
     // A printed report has no pictures next to it.
-    if arguments.format == ReportFormat::Terminal && arguments.run.join(HTML_FILE).is_file() {
-        report = report.with_files();
+    if arguments.format == ReportFormat::Terminal {
+        report = match [HTML_FILE, MARKDOWN_FILE].into_iter().find(|name| folder.join(name).is_file()) {
+            Some(HTML_FILE) => report.with_files(),
+            Some(page) => report.in_folder(&folder.join(page).display().to_string()),
+            None => report,
+        };
     }
     let text = in_format(&report, arguments.format, arguments.full);
     output::print(&text.unwrap_or_else(|| metrics(&record))).map(|()| Exit::Success)
@@ -51,6 +58,12 @@ fn labels(record: &RunRecord) -> Vec<(String, String)> {
     };
     let all = record.strategies.iter().filter(|one| !one.is_repeat).filter_map(|one| label(&one.name));
     Some(all.collect::<Vec<_>>()).filter(|all| all.iter().any(|(_, label)| !label.is_empty())).unwrap_or_default()
+}
+
+/// The folder of a run: that of its record, if the user named that.
+fn folder_of(run: &Path) -> &Path {
+    let parent = run.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if run.is_file() { parent.unwrap_or(Path::new(".")) } else { run }
 }
 
 /// Writes the page and the Markdown report of a study into its folder, and prints the report and what to do next.
@@ -131,6 +144,15 @@ pub fn written(renderer: &dyn Renderer, report: &Report) -> String {
 /// The terminal's report, as wide as the terminal.
 pub fn terminal(report: &Report) -> String {
     terminal_of_run(report, true)
+}
+
+/// A verification as the terminal shows it: in short, or all of it.
+pub fn terminal_of_verification(verification: &Verification, full: bool) -> String {
+    if full {
+        return terminal(&Report::of_verification(verification));
+    }
+    let width = output::width();
+    Terminal { width, colour: true, full }.brief(&brief::lines(verification, width))
 }
 
 /// The terminal's report of a run: its first screen, or all of it.

@@ -11,7 +11,7 @@ pub mod document;
 pub(crate) mod hostile;
 pub mod rule_source;
 pub mod run;
-mod verification;
+pub(crate) mod verification;
 pub mod write;
 
 use std::fmt;

@@ -49,6 +49,9 @@ pub struct VerifyArguments {
     /// it is counted, and audits and states are judged as without it: calls with an unknown outcome may have taken effect or not.
     #[arg(long, value_name = "FAULT", value_parser = fault, conflicts_with = "call")]
     pub fault: Option<FaultKind>,
+    /// Print the whole report instead of its verdict
+    #[arg(long)]
+    pub full: bool,
     /// Seed of the generated data and of the sequence of calls
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SEED, value_parser = seed, allow_hyphen_values = true)]
     pub seed: u64,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::plan::Plan;
 use crate::record::FaultKind;
-use crate::report::{Report, counted};
+use crate::report::counted;
 use crate::results::RunSettings;
 use crate::results::verification::{Verification, VerifyPhase};
 use crate::scenario::{self, Diagnostics, Scenario, StrategyDefinition};
@@ -16,8 +16,10 @@ use crate::server::namespace::Namespace;
 use crate::server::turns::EmbeddedServers;
 use crate::verify::{Fault, Verifier, VerifySettings};
 
+use super::argument::SubjectArguments;
 use super::exit::{CliError, Exit};
-use super::report::terminal;
+use super::next::NextCommand;
+use super::report::terminal_of_verification;
 use super::reservation::databases;
 use super::run::Invocation;
 use super::scenario::{Ready, prepare_source};
@@ -111,18 +113,24 @@ impl ScenarioChecks<'_> {
             names.extend(plan.arms.iter().flat_map(|arm| [of.concurrent(&arm.name), of.in_order(&arm.name)]));
         }
         let check_all = async || {
+            let mut ended = Exit::Success;
             for ready in all {
                 let exit = match call {
                     None => self.check(session, ready, fault).await?,
                     Some(call) => self.show(session, &ready.plan, call).await?,
                 };
+                ended = exit;
                 if exit != Exit::Success {
-                    return Ok(exit);
+                    break;
                 }
             }
-            Ok(Exit::Success)
+            Ok(ended)
         };
-        session.with_databases(&self.namespace, &names, check_all).await
+        let exit = session.with_databases(&self.namespace, &names, check_all).await?;
+        if call.is_none() && !self.arguments.all {
+            self.next(exit == Exit::Success).print();
+        }
+        Ok(exit)
     }
 
     async fn check(&self, session: &Session, mut ready: Ready, fault: Option<Fault<'_>>) -> Result<Exit, CliError> {
@@ -151,9 +159,19 @@ impl ScenarioChecks<'_> {
         if arguments.all && verification.passes() {
             output::print(&passing_line(name, &verification, started.elapsed()))?;
         } else {
-            output::print(&terminal(&Report::of_verification(&verification)))?;
+            output::print(&terminal_of_verification(&verification, arguments.full))?;
         }
         Ok(if verification.passes() { Exit::Success } else { Exit::CheckFailed })
+    }
+
+    /// The command after a verification: a first run, or all that was found.
+    fn next(&self, passes: bool) -> NextCommand {
+        let VerifyArguments { mix, set, strategies, server, .. } = self.arguments;
+        let (mix, set, strategies) = (mix.clone(), set.clone(), strategies.clone());
+        let subject = SubjectArguments { mix, set, strategies, ..SubjectArguments::default() };
+        let next =
+            NextCommand::new([if passes { "run" } else { "verify" }, self.name]).subject(&subject).server(server);
+        if passes { next.option("preset", "smoke") } else { next.option("full", "") }
     }
 
     /// One call, and what every strategy answers.
@@ -243,7 +261,7 @@ pub async fn verify_before_run(
     if verification.strategies.iter().all(|strategy| strategy.is_unsafe || strategy.is_clean()) {
         return Ok(verification);
     }
-    output::message(&terminal(&Report::of_verification(&verification)));
+    output::message(&terminal_of_verification(&verification, false));
     let message = "the strategies do not return the same results, so their times cannot be compared; fix them (`docshape \
                    verify` shows more), or measure anyway with --no-verify";
     Err(CliError::new(Exit::CheckFailed, message))

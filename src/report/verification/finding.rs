@@ -37,6 +37,13 @@ pub(super) fn findings(verification: &Verification) -> Option<Section> {
     Section { code, ..Section::new("findings", "Findings") }.table(table).with_rows()
 }
 
+/// What is wrong with strategies that should be right.
+pub(super) fn findings_of_safe(verification: &Verification) -> Vec<Listing> {
+    let safe = verification.strategies.iter().filter(|strategy| !strategy.is_unsafe);
+    let all: Vec<FoundProblem> = safe.flat_map(|strategy| of_strategy(verification, strategy)).collect();
+    groups(verification, &all).iter().map(|group| listing(verification, group)).collect()
+}
+
 /// Groups the same findings of several strategies, so that each is shown once: equal ones, and those that all safe strategies
 /// share, whose particulars may differ.
 fn groups<'f>(verification: &Verification, all: &'f [FoundProblem]) -> Vec<Vec<&'f FoundProblem>> {

@@ -1,5 +1,6 @@
 //! The report of a verification: whether all strategies return the same results.
 
+pub(crate) mod brief;
 mod finding;
 
 use crate::record::FaultKind;
@@ -61,7 +62,7 @@ fn headline(verification: &Verification) -> Headline {
         subject: std::iter::once(subject).chain(skipped_lines(skipped)).collect(),
         mix,
         incomplete: gaps(verification),
-        sentences: conclusion(verification),
+        sentences: conclusion(verification).into_iter().chain(caught(verification)).collect(),
         tone: if verification.passes() { Tone::Good } else { Tone::Bad },
         ..Headline::default()
     }
@@ -94,7 +95,7 @@ fn is_concurrent(verification: &Verification) -> bool {
 }
 
 fn conclusion(verification: &Verification) -> Vec<String> {
-    let (controls, safe): (Vec<_>, Vec<_>) = verification.strategies.iter().partition(|strategy| strategy.is_unsafe);
+    let safe: Vec<_> = verification.strategies.iter().filter(|strategy| !strategy.is_unsafe).collect();
     let failing = safe.iter().filter(|strategy| !strategy.is_clean()).count();
     let found = match (failing, safe.len()) {
         (0, 0) => "There is no safe strategy.".to_owned(),
@@ -105,11 +106,16 @@ fn conclusion(verification: &Verification) -> Vec<String> {
     let too_large = safe.iter().filter(|strategy| strategy.rejected_at.is_some());
     let too_large = enumerated(too_large.map(|strategy| plain(&strategy.name)));
     let too_large = too_large.map(|names| format!("Compared only up to a call that is too large for it: {names}."));
-    let caught = controls.iter().filter(|strategy| !strategy.is_clean()).count();
-    let caught = (!controls.is_empty() && is_concurrent(verification))
-        .then(|| format!("{caught} of {} negative controls caught.", controls.len()));
     let held = verification.fault.and_then(|kind| held(kind, &safe));
-    [outvoted(verification), Some(found), held, too_large, caught].into_iter().flatten().collect()
+    [outvoted(verification), Some(found), held, too_large].into_iter().flatten().collect()
+}
+
+/// How many negative controls fail, as they should; `None` without any.
+fn caught(verification: &Verification) -> Option<String> {
+    let controls = || verification.strategies.iter().filter(|strategy| strategy.is_unsafe);
+    let caught = controls().filter(|strategy| !strategy.is_clean()).count();
+    let all = controls().count();
+    (all > 0 && is_concurrent(verification)).then(|| format!("{caught} of {all} negative controls caught."))
 }
 
 /// Whether answers and states of the safe strategies held through the fault; `None` without any.
@@ -346,6 +352,13 @@ pub(super) mod tests {
         }
     }
 
+    /// A strategy that loses records.
+    fn failing(name: &str, found: u64) -> StrategyFindings {
+        let mut failing = strategy(name, false);
+        failing.phases[2].audits = vec![AuditRecord { audit: "lost".into(), found, expected: [9, 9], example: None }];
+        failing
+    }
+
     fn verification(strategies: Vec<StrategyFindings>) -> Verification {
         Verification {
             scenario: "shelves".into(),
@@ -485,12 +498,6 @@ pub(super) mod tests {
 
     #[test]
     fn an_audit_that_fails_everywhere_is_doubted_once() {
-        let failing = |name: &str, found| {
-            let mut failing = strategy(name, false);
-            failing.phases[2].audits =
-                vec![AuditRecord { audit: "lost".into(), found, expected: [9, 9], example: None }];
-            failing
-        };
         let of = |strategies| in_every_form(&Report::of_verification(&verification(strategies)))[0].clone();
         let everywhere = of(vec![failing("linked", 7), failing("embedded", 8)]);
         assert!(everywhere.contains("all strategies, unordered: audit lost fails"), "{everywhere}");
@@ -498,6 +505,26 @@ pub(super) mod tests {
         assert_eq!(everywhere.matches("or the audit is wrong").count(), 1, "{everywhere}");
         let once = of(vec![failing("linked", 7), failing("embedded", 9)]);
         assert!(!once.contains("wrong") && once.contains("linked, unordered: audit lost fails"), "{once}");
+    }
+
+    #[test]
+    fn brief_fits_a_screen_and_ends_with_the_verdict() {
+        let text = |strategies: Vec<StrategyFindings>| {
+            let lines = brief::lines(&verification(strategies), 80);
+            assert!(lines.len() <= 29 && lines.iter().all(|(_, line)| line.chars().count() <= 80), "{lines:#?}");
+            lines.into_iter().map(|(_, line)| line).collect::<Vec<String>>().join("\n")
+        };
+        let control = |name| {
+            let mut one = failing(name, 7);
+            one.is_unsafe = true;
+            one
+        };
+        let passes = text(vec![strategy("a", false), strategy("b", false), control("c"), control("d")]);
+        assert!(passes.contains("2 of 2 negative controls caught.") && !passes.contains("audit lost"), "{passes}");
+        assert!(passes.ends_with("All 2 strategies return the same results."), "{passes}");
+        let names = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+        let fails = text(names.into_iter().zip(10..).map(|(name, lost)| failing(name, lost)).collect());
+        assert!(fails.contains("audit lost fails") && fails.ends_with("10 of 10 strategies failed."), "{fails}");
     }
 
     #[test]

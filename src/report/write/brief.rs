@@ -11,14 +11,24 @@ use crate::report::run::sections::heat_map::{self, HeatRow};
 use crate::report::{HTML_FILE, Report};
 use crate::stats::Criterion;
 
+use super::terminal::unmarked;
+
 /// The most lines at 100 columns.
 pub(crate) const MOST_LINES: usize = 30;
 
 /// The most strategies with a line of their own.
 const MOST_STRATEGIES: usize = 6;
 
-/// The length of the longest bar.
+/// The length of the longest bar, and that of the longest one that is worth drawing.
 const BAR: usize = 12;
+const SHORTEST_BAR: usize = 3;
+
+/// The width of a column of numbers, and that of the ratio to the best.
+const COLUMN: usize = 10;
+const RATIO: usize = 8;
+
+/// The fewest operations that are shown of those that there are.
+const FEWEST_OPERATIONS: usize = 2;
 
 /// The length of the longest name of a line below the tables.
 const LABEL: usize = 10;
@@ -33,7 +43,7 @@ pub(crate) type ToneLine = (Tone, String);
 pub(crate) fn lines(report: &Report, width: usize) -> Option<Vec<ToneLine>> {
     let (headline, run) = (&report.headline, report.run.as_ref()?);
     let decision = headline.decision.as_ref().filter(|_| headline.invalid.is_empty())?;
-    let mut before = vec![(Tone::Strong, format!("{}: {}", headline.scenario, headline.title))];
+    let mut before = wrapped(Tone::Strong, &format!("{}: {}", headline.scenario, headline.title), width);
     // What strategies are called must not cost the answer its place.
     let labels = headline.labels();
     before.extend(Some((Tone::Faint, labels)).filter(|(_, line)| (1..=width).contains(&line.chars().count())));
@@ -51,9 +61,9 @@ pub(crate) fn lines(report: &Report, width: usize) -> Option<Vec<ToneLine>> {
 fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
     let mut lines = Vec::new();
     let thresholds = report.run.iter().flat_map(|run| &run.thresholds);
-    lines.extend(thresholds.map(|one| {
+    lines.extend(thresholds.flat_map(|one| {
         let (mark, tone) = if one.has_passed { ("✓", Tone::Plain) } else { ("✗", Tone::Bad) };
-        (tone, format!("{}  {mark} {} {}", one.text, one.word(), one.found))
+        wrapped(tone, &format!("{}  {mark} {} {}", one.text, one.word(), one.found), width)
     }));
     let claims = report.run.as_ref().and_then(|run| run.claims.clone());
     let asides: Vec<String> = claims.into_iter().chain(warnings(report)).collect();
@@ -62,7 +72,7 @@ fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
     }
     for (name, text) in decision.lines() {
         let room = width.saturating_sub(LABEL + 2).max(20);
-        lines.extend(wrap(&text, room).into_iter().enumerate().map(|(place, line)| {
+        lines.extend(wrap(&unmarked(&text), room).into_iter().enumerate().map(|(place, line)| {
             let name = if place == 0 { name } else { "" };
             (Tone::Plain, format!("{name:<LABEL$}  {line}").trim_end().to_owned())
         }));
@@ -73,7 +83,10 @@ fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
     lines.extend(wrapped(tone, &decision.answer, width));
     lines.extend(report.folder.iter().map(|folder| {
         let file = if report.has_files { format!("/{HTML_FILE}") } else { String::new() };
-        (Tone::Faint, format!("Report: {folder}{file}; --full prints all of it"))
+        // A path that is broken cannot be copied.
+        let (path, more) = (format!("Report: {folder}{file}"), "; --full prints all of it");
+        let fits = path.chars().count() + more.len() <= width;
+        (Tone::Faint, if fits { path + more } else { path })
     }));
     lines
 }
@@ -84,7 +97,7 @@ fn block(lines: Vec<ToneLine>) -> Vec<ToneLine> {
 }
 
 fn wrapped(tone: Tone, text: &str, width: usize) -> Vec<ToneLine> {
-    wrap(text, width).into_iter().map(|line| (tone, line)).collect()
+    wrap(&unmarked(text), width).into_iter().map(|line| (tone, line)).collect()
 }
 
 /// The number of warnings.
@@ -109,14 +122,18 @@ fn columns<'p>(parts: &'p PartEvaluations, decisive: Criterion) -> [StrategyColu
     if decisive == Criterion::RESPONSE {
         [of("response", decisive, time), tail("p99"), capacity, cpu, index]
     } else {
-        [capacity, of("by itself", Criterion::OWN_TIME, time), cpu, tail("load p99"), index]
+        [capacity, of("own time", Criterion::OWN_TIME, time), cpu, tail("load p99"), index]
     }
 }
 
 /// A line per strategy.
 fn strategies(parts: &PartEvaluations, decision: &Decision, width: usize) -> Vec<ToneLine> {
     let main = parts.main();
-    let decisive = Judged::of(parts).and_then(|judged| judged.answer.criteria.first().copied());
+    let answer = Judged::of(parts).map(|judged| judged.answer);
+    let beaten =
+        answer.iter().flat_map(|answer| answer.beaten().into_iter().map(|one| one.strategy).collect::<Vec<_>>());
+    let beaten: Vec<usize> = beaten.collect();
+    let decisive = answer.and_then(|answer| answer.criteria.first().copied());
     let decisive = decisive.unwrap_or(Criterion::OWN_TIME);
     let as_time = |place: usize| parts.number_of_mix(decisive, place).map(|number| decisive.quantity().as_time(number));
     let mut places: Vec<usize> = main.without_repeat().map(|(place, _)| place).collect();
@@ -128,14 +145,16 @@ fn strategies(parts: &PartEvaluations, decision: &Decision, width: usize) -> Vec
     }
     let left_out = places.len().saturating_sub(MOST_STRATEGIES);
     places.truncate(MOST_STRATEGIES);
-    let names: Vec<String> = places.iter().map(|place| name(main, *place)).collect();
+    let names: Vec<String> = places.iter().map(|place| name(main, *place, width / 3)).collect();
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let columns = columns(parts, decisive);
+    // What does not fit is left out, the numbers that decide last.
+    let fitting = width.saturating_sub(widest + 3 + RATIO) / COLUMN;
+    let columns: Vec<StrategyColumn> = columns(parts, decisive).into_iter().take(fitting.max(1)).collect();
     let mut heading = format!("  {:widest$} ", "");
     columns.iter().for_each(|(column, ..)| heading.push_str(&format!(" {column:>9}")));
     heading.push_str("  ");
     // What is left of the line for a bar.
-    let room = width.saturating_sub(heading.chars().count() + 6).min(BAR);
+    let room = width.saturating_sub(heading.chars().count() + 7).min(BAR);
     heading.push_str(if room < 9 { "× best" } else { "times the best" });
     let line = |(place, name): (&usize, &String)| {
         let mut line = format!("  {name:widest$} ");
@@ -143,25 +162,28 @@ fn strategies(parts: &PartEvaluations, decision: &Decision, width: usize) -> Vec
             let _ = write!(line, " {:>9}", number(*place).map_or_else(|| NOTHING.into(), text));
         }
         if let Some(time) = as_time(*place) {
-            let bar = "█".repeat(((time / most * room as f64).round() as usize).max(usize::from(room > 0)));
-            let _ = write!(line, "  {:<5} {bar}", format!("×{:.2}", time / least));
+            let length = ((time / most * room as f64).round() as usize).max(usize::from(room > 0));
+            let bar = "█".repeat(if room < SHORTEST_BAR { 0 } else { length });
+            let _ = write!(line, "  {:<6} {bar}", format!("×{}", three(time / least)));
             line.truncate(line.trim_end().len());
         }
         let is_winner = decision.winner.as_deref() == main.strategies.get(*place).map(|one| one.name.as_str());
-        (if is_winner { Tone::Best } else { Tone::Plain }, line)
+        let beaten = beaten.contains(place).then(|| as_time(*place)).flatten();
+        (if is_winner { Tone::Best } else { beaten.map_or(Tone::Plain, |time| heat_map::heat(time / least)) }, line)
     };
     let rest = (left_out > 0).then(|| (Tone::Faint, format!("  and {left_out} more, which are worse")));
     std::iter::once((Tone::Faint, heading)).chain(places.iter().zip(&names).map(line)).chain(rest).collect()
 }
 
-fn name(run: &Evaluation, place: usize) -> String {
+/// The name of a strategy, cut to this many characters, and its role.
+fn name(run: &Evaluation, place: usize, most: usize) -> String {
     let strategy = &run.strategies[place];
     let role = match (place, strategy.is_unsafe) {
         (_, true) => " (unsafe)",
         (0, false) => " (baseline)",
         _ => "",
     };
-    format!("{}{role}", strategy.name)
+    format!("{}{role}", cut(&strategy.name, most.saturating_sub(role.len())))
 }
 
 /// A line per operation in at most `room` lines, from the heat map.
@@ -173,7 +195,8 @@ fn operations(parts: &PartEvaluations, width: usize, room: usize) -> Vec<ToneLin
     let headings: Vec<String> = first.cells.iter().map(|one| cut(strategy(one.place), LONGEST_HEADING)).collect();
     let texts: Vec<Vec<String>> =
         rows.iter().map(|row| row.cells.iter().map(|one| one.short.clone()).collect()).collect();
-    let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let names: Vec<String> = rows.iter().map(|row| cut(&row.name, width / 3)).collect();
+    let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let column = |place: usize| {
         let own = texts.iter().filter_map(|texts| texts.get(place)).map(|text| text.chars().count());
         own.chain([headings[place].chars().count()]).max().unwrap_or(0)
@@ -195,12 +218,13 @@ fn operations(parts: &PartEvaluations, width: usize, room: usize) -> Vec<ToneLin
     let left_out = (headings.len() - columns.len()) as u64;
     let more = (left_out > 0).then(|| format!("; {}: --full", counted(left_out, "more strategy")));
     let title = "Own time by itself, times the best; in brackets: no difference reported".to_owned();
-    let title = title + &more.unwrap_or_default();
-    let mut lines = vec![(Tone::Faint, title), (Tone::Faint, line("", "share", &headings))];
+    let mut lines = wrapped(Tone::Faint, &(title + &more.unwrap_or_default()), width);
+    lines.extend([(Tone::Faint, line("", "share", &headings))]);
     let room = room.saturating_sub(lines.len() + 1);
     // A heading without a row says nothing.
-    let fitting = if rows.len() > room { room.saturating_sub(1).max(1) } else { room };
-    let all = rows.iter().zip(&texts).map(|(row, texts)| (Tone::Plain, line(&row.name, &row.share, texts)));
+    let fitting = if rows.len() > room { room.saturating_sub(1).max(FEWEST_OPERATIONS) } else { room };
+    let all = rows.iter().zip(&names).zip(&texts);
+    let all = all.map(|((row, name), texts)| (Tone::Plain, line(name, &row.share, texts)));
     lines.extend(all.take(fitting));
     if rows.len() > fitting {
         lines
@@ -234,12 +258,10 @@ mod tests {
         let all = operations(parts, 100, 30);
         assert_eq!(all.len(), 2 + 3, "{all:#?}");
         let few = operations(parts, 100, 5);
-        assert_eq!(few.last().unwrap().1, "  and 2 operations more: --full", "{few:#?}");
+        assert_eq!(few.last().unwrap().1, "  and 1 operation more: --full", "{few:#?}");
         let narrow = operations(parts, 40, 30);
-        assert!(
-            narrow[0].1.ends_with("more strategy: --full") || narrow[0].1.ends_with("more strategies: --full"),
-            "{narrow:#?}"
-        );
+        let is_more = |line: &String| line.ends_with("strategy: --full") || line.ends_with("strategies: --full");
+        assert!(narrow.iter().any(|(_, line)| is_more(line)), "{narrow:#?}");
     }
 
     #[test]

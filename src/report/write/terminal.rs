@@ -56,6 +56,11 @@ impl Renderer for Terminal {
 }
 
 impl Terminal {
+    /// Lines of a brief result as text.
+    pub(crate) fn brief(&self, lines: &[brief::ToneLine]) -> String {
+        lines.iter().map(|(tone, line)| self.paint(line, *tone) + "\n").collect()
+    }
+
     fn headline(&self, headline: &Headline, out: &mut dyn fmt::Write) -> fmt::Result {
         if !headline.invalid.is_empty() {
             self.line(out, Tone::Bad, "INVALID RUN: no verdict; do not use any number below.")?;
@@ -117,7 +122,8 @@ impl Terminal {
     }
 
     fn line(&self, out: &mut dyn fmt::Write, tone: Tone, text: &str) -> fmt::Result {
-        wrap(text, self.width).iter().try_for_each(|line| writeln!(out, "{}", self.paint(line, tone)))
+        let lines = wrap(&unmarked(text), self.width);
+        lines.iter().try_for_each(|line| writeln!(out, "{}", self.paint(line, tone)))
     }
 
     fn lines(&self, out: &mut dyn fmt::Write, tone: Tone, texts: &[String]) -> fmt::Result {
@@ -127,7 +133,7 @@ impl Terminal {
     /// A name and what there is to say, the later lines under the first.
     fn entry(&self, out: &mut dyn fmt::Write, name: &str, names: usize, text: &str) -> fmt::Result {
         let room = self.width.saturating_sub(names + 4).max(20);
-        for (place, line) in wrap(text, room).iter().enumerate() {
+        for (place, line) in wrap(&unmarked(text), room).iter().enumerate() {
             let name = if place == 0 { name } else { "" };
             writeln!(out, "  {name:names$}  {line}")?;
         }
@@ -188,7 +194,10 @@ impl Terminal {
 
     fn paint(&self, text: &str, tone: Tone) -> String {
         let style = match tone {
-            Tone::Plain | Tone::Heat(_) | Tone::Hatched => Style::new(),
+            Tone::Plain | Tone::Hatched => Style::new(),
+            // Red from twice the time of the best on.
+            Tone::Heat(..4) => AnsiColor::Yellow.on_default(),
+            Tone::Heat(_) => AnsiColor::Red.on_default(),
             Tone::Strong => Style::new().bold(),
             Tone::Faint => Style::new().dimmed(),
             Tone::Good | Tone::Best => AnsiColor::Green.on_default().bold(),
@@ -197,6 +206,11 @@ impl Terminal {
         let style = if self.colour && !text.is_empty() { style } else { Style::new() };
         format!("{style}{text}{style:#}")
     }
+}
+
+/// A text without the marks of Markdown around names: a terminal has no other type for them.
+pub(crate) fn unmarked(text: &str) -> String {
+    text.replace('`', "")
 }
 
 /// Texts under each other, the first of them a heading.

@@ -136,10 +136,14 @@ impl Entry<'_> {
             return Tone::Hatched;
         }
         match question.pair(own, best).map(|one| one.verdict) {
-            Some(Verdict::Slower) => Tone::Heat(LEVELS.iter().filter(|level| ratio >= **level).count()),
+            Some(Verdict::Slower) => heat(ratio),
             Some(Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Faster) => Tone::Faint,
             Some(Verdict::Inconclusive(Reason::Unstable { .. } | Reason::NotJudged)) => Tone::Faint,
             Some(Verdict::Inconclusive(_)) | None => Tone::Hatched,
         }
     }
+}
+/// How dark a ratio to the best is.
+pub(crate) fn heat(ratio: f64) -> Tone {
+    Tone::Heat(LEVELS.iter().filter(|level| ratio >= **level).count())
 }

@@ -1,0 +1,66 @@
+//! A verification in at most [`MOST_LINES`] lines of a terminal, the verdict last.
+
+use crate::report::document::{Listing, Tone, counted, enumerated, plain, wrap};
+use crate::report::write::brief::ToneLine;
+use crate::report::write::terminal::unmarked;
+use crate::results::verification::Verification;
+
+use super::finding::findings_of_safe;
+use super::{caught, conclusion, gaps, headline};
+
+/// The most lines, without the command to run next.
+const MOST_LINES: usize = 29;
+
+/// The most lines of one finding.
+const MOST_OF_FINDING: usize = 9;
+
+/// What was compared, what is wrong with safe strategies, and the verdict. Negative controls that fail, as they should, are a line.
+pub(crate) fn lines(verification: &Verification, width: usize) -> Vec<ToneLine> {
+    let headline = headline(verification);
+    let wrapped = |tone: Tone, text: &str| {
+        wrap(&unmarked(text), width).into_iter().map(move |line| (tone, line)).collect::<Vec<ToneLine>>()
+    };
+    let mut before = vec![(Tone::Strong, format!("{}: {}", headline.scenario, headline.title))];
+    before.extend(headline.subject.iter().flat_map(|text| wrapped(Tone::Faint, text)));
+    let warnings = verification.warnings.len() as u64;
+    let warnings = (warnings > 0).then(|| format!("{}: --full shows them.", counted(warnings, "warning")));
+    let asides = caught(verification).into_iter().map(|text| (Tone::Plain, text));
+    let asides = asides.chain(missed(verification).map(|text| (Tone::Bad, text)));
+    let asides = asides.chain(gaps(verification).map(|text| (Tone::Bad, text)));
+    let asides = asides.chain(warnings.map(|text| (Tone::Faint, text)));
+    let mut after: Vec<ToneLine> = asides.flat_map(|(tone, text)| wrapped(tone, &text)).collect();
+    if !after.is_empty() {
+        after.insert(0, (Tone::Plain, String::new()));
+    }
+    after.push((Tone::Plain, String::new()));
+    after.extend(conclusion(verification).iter().flat_map(|text| wrapped(headline.tone, text)));
+    let room = MOST_LINES.saturating_sub(before.len() + after.len());
+    before.extend(problems(&findings_of_safe(verification), width, room));
+    before.extend(after);
+    before
+}
+
+/// What is wrong, as far as there is room; the number of what is left out.
+fn problems(all: &[Listing], width: usize, room: usize) -> Vec<ToneLine> {
+    let mut found: Vec<ToneLine> = Vec::new();
+    for (place, listing) in all.iter().enumerate() {
+        let mut lines = vec![(Tone::Plain, String::new())];
+        lines.extend(wrap(&listing.lead, width).into_iter().map(|line| (Tone::Bad, line)));
+        let details = listing.lines.iter().flat_map(|line| wrap(line, width.saturating_sub(4)));
+        lines.extend(details.take(MOST_OF_FINDING).map(|line| (Tone::Plain, format!("    {line}"))));
+        if place > 0 && found.len() + lines.len() + 1 > room {
+            let more = counted((all.len() - place) as u64, "more finding");
+            found.push((Tone::Faint, format!("{more}: --full shows all.")));
+            break;
+        }
+        found.extend(lines);
+    }
+    found
+}
+
+/// The negative controls that were not caught.
+fn missed(verification: &Verification) -> Option<String> {
+    let missed = verification.strategies.iter().filter(|one| one.is_unsafe && one.is_clean() && one.phases.len() > 1);
+    let names = enumerated(missed.map(|one| plain(&one.name)))?;
+    Some(format!("Not caught: {names}. More calls (--calls) may show it, or the control is right."))
+}
