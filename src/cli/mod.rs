@@ -18,6 +18,7 @@ pub mod clean;
 pub mod compare;
 pub mod data_size;
 pub mod exit;
+pub mod explain;
 pub mod list;
 pub mod misplaced_uri;
 pub mod next;

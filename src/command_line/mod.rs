@@ -10,6 +10,7 @@ use crate::cli::argument::{
 };
 use crate::cli::clean::CleanArguments;
 use crate::cli::compare::CompareArguments;
+use crate::cli::explain::ExplainArguments;
 use crate::cli::list::ListArguments;
 use crate::cli::rights::RightsArguments;
 use crate::cli::run::RunArguments;
@@ -69,6 +70,8 @@ pub enum CliCommand {
     Compare(CompareArguments),
     /// Render the report of a run again
     Report(ReportArguments),
+    /// Explain a difference: commands, query plans and counters of one operation with two strategies
+    Explain(ExplainArguments),
     /// Print one page over published results: which strategy is best in which mix of which scenario
     Summary(SummaryArguments),
     /// Write a complete run as a folder of the published results
@@ -118,6 +121,7 @@ pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
         CliCommand::List(arguments) => cli::list::list(&arguments),
         CliCommand::Compare(arguments) => cli::compare::compare(&arguments),
         CliCommand::Report(arguments) => report::report(&arguments),
+        CliCommand::Explain(arguments) => cli::explain::explain(&arguments),
         CliCommand::Summary(arguments) => studies::published::summary::summary(&arguments, &RULES),
         CliCommand::Publish(arguments) => studies::published::publish::publish(&arguments),
         CliCommand::Clean(arguments) => cli::clean::clean(&arguments),

@@ -6,6 +6,7 @@ pub(crate) mod conditions;
 pub(crate) mod cost;
 pub(crate) mod decision;
 pub(crate) mod evaluation;
+pub mod explain;
 pub(crate) mod facts;
 pub(crate) mod histogram;
 pub(crate) mod parts;

@@ -1,6 +1,7 @@
 //! The command line: messages, exit codes and streams.
 
 mod arguments;
+mod explain;
 mod publish;
 mod scenarios;
 mod server;

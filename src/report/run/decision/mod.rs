@@ -16,6 +16,7 @@ use crate::stats::ShareFlip;
 use super::parts::PartEvaluations;
 use super::under_load::LoadCurve;
 pub(crate) use answer::Judged;
+pub(crate) use why::{difference_of, mechanism};
 
 /// The nearest share of an operation at which a beaten strategy overtakes; `None` where none is known.
 pub(crate) fn nearest_share_flip(parts: &PartEvaluations) -> Option<(String, ShareFlip)> {

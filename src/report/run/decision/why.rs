@@ -46,6 +46,11 @@ pub(crate) fn why(judged: &Judged) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
+/// The largest difference of the answer: the slower and the faster strategy, the criterion, and how many times.
+pub(crate) fn difference_of(judged: &Judged) -> Option<([usize; 2], Criterion, f64)> {
+    differences(judged).into_iter().next().map(|one| (one.pair, one.by, one.times))
+}
+
 /// What the answer names: the best strategy against those that it beats, and both sides of a trade-off.
 fn differences(judged: &Judged) -> Vec<Difference> {
     let answer = &judged.answer;
