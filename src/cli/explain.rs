@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::compile::compile;
 use crate::plan::{Plan, Step};
-use crate::report::run::explain::Subject;
+use crate::report::run::explain::ExplainedPair;
 use crate::report::{Report, plain};
 use crate::results::{self, RunRecord, StudyKind};
 use crate::scenario::{self, Diagnostics, Source, suggest};
@@ -55,7 +55,7 @@ pub fn explain(arguments: &ExplainArguments) -> Result<Exit, CliError> {
         [one, other] if one != other => Some([one, other]),
         _ => return Err(CliError::usage("--strategies needs two different strategies, such as --strategies a,b")),
     };
-    let subject = Subject::new(&record, pair, operation)
+    let subject = ExplainedPair::new(&record, pair, operation)
         .map_err(|reason| CliError::usage(format!("{}: {reason}", arguments.run.display())))?;
     let report = Report::of_explanation(&record, subject, commands(&record, subject));
     let text = in_format(&report, arguments.format, true).unwrap_or_default();
@@ -72,7 +72,7 @@ fn find(what: &str, name: &str, known: &[&str]) -> Result<usize, CliError> {
 }
 
 /// The commands of the operation, from the scenario's text; none for a strategy that today's docshape does not compile.
-fn commands(record: &RunRecord, subject: Subject) -> [Vec<String>; 2] {
+fn commands(record: &RunRecord, subject: ExplainedPair) -> [Vec<String>; 2] {
     let names = subject.pair.map(|strategy| record.strategies[strategy].name.clone());
     let plan = plan(record);
     names.map(|name| {

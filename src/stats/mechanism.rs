@@ -153,7 +153,7 @@ pub enum Mechanism {
 }
 
 /// What a call of an operation does in one strategy.
-struct Call<'r> {
+struct CallWork<'r> {
     cost: OwnCost,
     time: f64,
     plans: Vec<&'r QueryPlanRecord>,
@@ -162,15 +162,15 @@ struct Call<'r> {
     collections: &'r [CollectionRecord],
 }
 
-impl<'r> Call<'r> {
-    fn new(own: &'r RunRecord, inspected: &RunRecord, strategy: usize, operation: usize) -> Option<Call<'r>> {
+impl<'r> CallWork<'r> {
+    fn new(own: &'r RunRecord, inspected: &RunRecord, strategy: usize, operation: usize) -> Option<CallWork<'r>> {
         let (of, name) = (own.strategies.get(strategy)?, own.operations.get(operation)?);
         let is_own = |plan: &&QueryPlanRecord| plan.strategy == of.name && plan.operation == *name;
         let plans: Vec<&QueryPlanRecord> = own.query_plans.iter().filter(is_own).collect();
         let is_used = |name: &str| plans.iter().any(|plan| plan.step.split(' ').next_back() == Some(name));
         let sizes = collection_growth(inspected, strategy).into_iter().filter(|one| is_used(&one.collection));
         let sizes = sizes.map(|one| DocumentSize { mean: one.mean.after, largest: one.max.after });
-        Some(Call {
+        Some(CallWork {
             cost: own_cost(own, strategy, operation)?,
             time: own_time(own, strategy, operation)?,
             size: sizes.max_by(|one, other| one.mean.total_cmp(&other.mean)).filter(|size| size.mean > 0.0),
@@ -233,9 +233,9 @@ pub fn mechanisms(
     pair: [usize; 2],
     operation: usize,
 ) -> Option<Vec<Mechanism>> {
-    let call = |strategy| Call::new(own, inspected, strategy, operation);
+    let call = |strategy| CallWork::new(own, inspected, strategy, operation);
     let (slow, fast) = (call(pair[0])?, call(pair[1])?);
-    let kinds: [fn(&Call, &Call) -> Option<Mechanism>; 10] =
+    let kinds: [fn(&CallWork, &CallWork) -> Option<Mechanism>; 10] =
         [commands, oplog, documents, walks, server_work, update, writes, reply, indexes, size];
     let mut found: Vec<Mechanism> = kinds.iter().filter_map(|kind| kind(&slow, &fast)).collect();
     // Oplog says how much was written, too.
@@ -248,15 +248,15 @@ pub fn mechanisms(
     Some(found)
 }
 
-fn commands(slow: &Call, fast: &Call) -> Option<Mechanism> {
+fn commands(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let commands = [slow.cost.round_trips, fast.cost.round_trips];
     let is_enough = slow.time / fast.time <= UNEQUAL_COMMANDS * commands[0] / commands[1];
-    let starts = |call: &Call| call.count("transactions_started").is_some_and(|started| started >= USUAL);
+    let starts = |call: &CallWork| call.count("transactions_started").is_some_and(|started| started >= USUAL);
     (commands[0] - commands[1] >= MORE_COMMANDS && is_enough)
         .then(|| Mechanism::Commands { commands, in_transaction: starts(slow) && !starts(fast) })
 }
 
-fn oplog(slow: &Call, fast: &Call) -> Option<Mechanism> {
+fn oplog(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let bytes = [slow.count("oplog_bytes")?, fast.count("oplog_bytes")?];
     let updated = slow.count("documents_updated")?;
     // What is read besides would take longer than this entry.
@@ -273,7 +273,7 @@ fn oplog(slow: &Call, fast: &Call) -> Option<Mechanism> {
     is_large.then_some(Mechanism::Oplog { kind, bytes, sent, updated })
 }
 
-fn documents(slow: &Call, fast: &Call) -> Option<Mechanism> {
+fn documents(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let documents = [slow.count("documents_examined")?, fast.count("documents_examined")?];
     let is_update = slow.written().is_some_and(|written| written >= USUAL * documents[0]);
     let is_more = documents[0] >= SEVERAL && documents[0] >= MORE * documents[1];
@@ -286,56 +286,56 @@ fn documents(slow: &Call, fast: &Call) -> Option<Mechanism> {
 }
 
 /// Whether a call examines far more index entries or documents than it returns or changes.
-fn passes_over(call: &Call) -> bool {
+fn passes_over(call: &CallWork) -> bool {
     // What a call joins is returned inside of other documents.
     let used = call.used().filter(|_| !call.joins());
     used.zip(call.examined()).is_some_and(|(used, examined)| examined > MORE * used.max(1.0))
 }
 
-fn walks(slow: &Call, fast: &Call) -> Option<Mechanism> {
+fn walks(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let (examined, used) = ([slow.examined()?, fast.examined()?], slow.used()?);
     let is_more = examined[0] >= SEVERAL && examined[0] >= MORE * examined[1];
     (is_more && passes_over(slow)).then(|| Mechanism::Walks { examined, used, index: slow.index() })
 }
 
-fn server_work(slow: &Call, fast: &Call) -> Option<Mechanism> {
+fn server_work(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let works = STAGES.iter().map(|(work, _)| *work);
     works.into_iter().find(|work| slow.does(*work) && !fast.does(*work)).map(Mechanism::Server)
 }
 
-fn update(slow: &Call, fast: &Call) -> Option<Mechanism> {
+fn update(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let [inserted, updated] = [fast.count("documents_inserted")?, slow.count("documents_updated")?];
     let is_insert = fast.count("keys_examined")? < 0.1 && inserted >= USUAL;
     let is_update = updated >= USUAL && slow.count("documents_inserted")? < USUAL;
     (is_insert && is_update).then_some(Mechanism::Update { documents: updated, size: slow.size })
 }
 
-fn writes(slow: &Call, fast: &Call) -> Option<Mechanism> {
+fn writes(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let documents = [slow.written()?, fast.written()?];
     let is_more = documents[0] - documents[1] >= MORE_COMMANDS || documents[0] >= USUAL && documents[1] < 0.1;
     is_more.then_some(Mechanism::Writes { documents })
 }
 
-fn reply(slow: &Call, fast: &Call) -> Option<Mechanism> {
+fn reply(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let bytes = [slow.count("bytes_out")?, fast.count("bytes_out")?];
     (bytes[0] >= LARGE_REPLY && bytes[0] >= MORE * bytes[1]).then_some(Mechanism::Reply { bytes })
 }
 
 /// Of collections that both strategies have, so that the documents and their number do not differ as well.
-fn indexes(slow: &Call, fast: &Call) -> Option<Mechanism> {
+fn indexes(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let written = [slow.written()?, fast.written()?];
     let is_same_write = written[0] >= USUAL && (written[0] / written[1] - 1.0).abs() < 0.1;
     let twin = |one: &CollectionRecord| fast.collections.iter().find(|other| other.name == one.name);
     let twins: Option<Vec<_>> = slow.collections.iter().map(|one| Some((one, twin(one)?))).collect();
     let count = |pick: fn(&(&CollectionRecord, &CollectionRecord)) -> usize| twins.iter().flatten().map(pick).sum();
     let [more, fewer]: [usize; 2] = [count(|(one, _)| one.indexes.len()), count(|(_, other)| other.indexes.len())];
-    let inserts = |call: &Call| call.count("cursor_insert_calls");
+    let inserts = |call: &CallWork| call.count("cursor_insert_calls");
     let entries = inserts(slow).zip(inserts(fast)).map(|(slow, fast)| [slow, fast]);
     let is_maintained = entries.is_none_or(|[slow, fast]| slow - fast >= USUAL);
     (is_same_write && is_maintained && more > fewer).then(|| Mechanism::Indexes { more: more - fewer, entries })
 }
 
-fn size(slow: &Call, fast: &Call) -> Option<Mechanism> {
+fn size(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let sizes = [slow.size?, fast.size?];
     let [documents, others] = [slow.count("documents_examined")?, fast.count("documents_examined")?];
     let is_larger = |of: fn(&DocumentSize) -> f64, times: f64| of(&sizes[0]) >= times * of(&sizes[1]);

@@ -24,20 +24,24 @@ const MORE_COUNTERS: [&str; 8] = [
 
 /// What a report explains: positions in the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Subject {
+pub struct ExplainedPair {
     /// The operation.
     pub operation: usize,
     /// The slower and the faster strategy.
     pub pair: [usize; 2],
 }
 
-impl Subject {
+impl ExplainedPair {
     /// Completes what the user left open: the strategies are those of the largest factor of the answer, and without an answer the
     /// fastest and the slowest; the operation is the one that makes most of their difference.
     ///
     /// # Errors
     /// Why nothing can be explained, with what the run has.
-    pub fn new(record: &RunRecord, pair: Option<[usize; 2]>, operation: Option<usize>) -> Result<Subject, String> {
+    pub fn new(
+        record: &RunRecord,
+        pair: Option<[usize; 2]>,
+        operation: Option<usize>,
+    ) -> Result<ExplainedPair, String> {
         let parts = record.all_parts();
         let Some(own) = parts.get(&Part::Own) else {
             let has: Vec<&str> = parts.keys().map(|part| part.label()).collect();
@@ -76,7 +80,7 @@ impl Subject {
         };
         let operation = operation.or_else(found).or_else(|| largest(own, pair));
         let operation = operation.ok_or("no operation of this run was measured with both strategies")?;
-        Ok(Subject { operation, pair })
+        Ok(ExplainedPair { operation, pair })
     }
 }
 
@@ -106,7 +110,7 @@ fn largest(own: &RunRecord, pair: [usize; 2]) -> Option<usize> {
 impl Report {
     /// The report of `docshape explain`. `commands` are those of the slower and the faster strategy as the scenario has them, a
     /// line each; empty where they are not known.
-    pub fn of_explanation(record: &RunRecord, subject: Subject, commands: [Vec<String>; 2]) -> Report {
+    pub fn of_explanation(record: &RunRecord, subject: ExplainedPair, commands: [Vec<String>; 2]) -> Report {
         let parts = record.all_parts();
         let names = subject.pair.map(|strategy| plain(&record.strategies[strategy].name));
         let operation = plain(&record.operations[subject.operation]);
@@ -169,7 +173,7 @@ fn commands_table(commands: &[Vec<String>; 2], names: &[String; 2]) -> Table {
     Table { rows, columns, ..Table::empty("commands", "Commands", column("step", "step", "The step.")) }
 }
 
-fn table(own: &RunRecord, subject: Subject, names: &[String; 2]) -> Table {
+fn table(own: &RunRecord, subject: ExplainedPair, names: &[String; 2]) -> Table {
     let costs = subject.pair.map(|strategy| own_cost(own, strategy, subject.operation).unwrap_or_default());
     let times = subject.pair.map(|strategy| own_time(own, strategy, subject.operation));
     let value = |cost: &OwnCost, counter: &Counter| match counter.name {
@@ -205,9 +209,9 @@ mod tests {
     #[test]
     fn a_run_without_own_costs_says_what_it_has() {
         let mut run = sample::whole(&sample::run(8));
-        assert!(Subject::new(&run, None, None).is_ok());
+        assert!(ExplainedPair::new(&run, None, None).is_ok());
         run.parts.remove(&Part::Own);
-        let text = Subject::new(&run, None, None).unwrap_err();
+        let text = ExplainedPair::new(&run, None, None).unwrap_err();
         assert!(
             text.starts_with("this run has no own costs to explain, only ") && text.contains("saturation"),
             "{text}"

@@ -20,7 +20,7 @@ const CANDIDATES: usize = 2;
 const EXPLAINED: usize = 3;
 
 /// A difference to explain: the slower and the faster strategy, the criterion, and how many times.
-struct Difference {
+struct NamedDifference {
     pair: [usize; 2],
     by: Criterion,
     times: f64,
@@ -33,7 +33,7 @@ pub(crate) fn why(judged: &Judged) -> Option<String> {
     if !differences.is_empty() && judged.parts.record(Part::Own).is_none() {
         return Some("Not known: this run did not measure own costs (--only).".into());
     }
-    let sentence = |one: &Difference| {
+    let sentence = |one: &NamedDifference| {
         let text = Text { judged, pair: one.pair, by: one.by };
         let reason = match cause(parts, one.by, one.pair, one.times) {
             Some(Cause::Operations(all)) => text.operations(&all),
@@ -52,7 +52,7 @@ pub(crate) fn difference_of(judged: &Judged) -> Option<([usize; 2], Criterion, f
 }
 
 /// What the answer names: the best strategy against those that it beats, and both sides of a trade-off.
-fn differences(judged: &Judged) -> Vec<Difference> {
+fn differences(judged: &Judged) -> Vec<NamedDifference> {
     let answer = &judged.answer;
     let beaten = answer.beaten();
     let named = match answer.winner() {
@@ -61,17 +61,17 @@ fn differences(judged: &Judged) -> Vec<Difference> {
     };
     let named = named.into_iter().filter_map(|one| {
         let times = one.criterion.quantity().as_time(one.ratio?.mean).recip();
-        Some(Difference { pair: [one.strategy, answer.best], by: one.criterion, times })
+        Some(NamedDifference { pair: [one.strategy, answer.best], by: one.criterion, times })
     });
     let of = |one: &CriterionResult, against: usize| {
         let times = one.criterion.quantity().as_time(one.comparison.ratio?.mean).recip();
         let pair = if times < 1.0 { [answer.best, against] } else { [against, answer.best] };
-        Some(Difference { pair, by: one.criterion, times: times.max(times.recip()) })
+        Some(NamedDifference { pair, by: one.criterion, times: times.max(times.recip()) })
     };
     let sides = answer.trade_offs().flat_map(|one| {
         [one.ahead(), one.behind()].into_iter().flatten().filter_map(move |result| of(result, one.against))
     });
-    let mut all: Vec<Difference> = named.chain(sides).collect();
+    let mut all: Vec<NamedDifference> = named.chain(sides).collect();
     all.sort_by(|one, other| other.times.total_cmp(&one.times));
     all
 }
