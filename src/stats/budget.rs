@@ -3,7 +3,8 @@
 use crate::record::Metric;
 use crate::results::RunRecord;
 
-use super::{own_cost, value};
+use super::view::operations;
+use super::{outcome_totals, own_cost, value};
 
 /// The counter of the server's CPU time, in microseconds.
 const CPU: &str = "cpu_us";
@@ -52,6 +53,12 @@ impl CpuBudget {
 /// The own time of an operation in nanoseconds: the geometric mean over rounds of its mean time by itself.
 pub fn own_time(own: &RunRecord, strategy: usize, operation: usize) -> Option<f64> {
     value(own, Metric::MEAN, strategy, Some(operation))
+}
+
+/// Whether an operation sends no command, because the strategy needs none for it: how many times as long as nothing another one
+/// takes says nothing.
+pub fn sends_nothing(own: &RunRecord, strategy: usize, operation: usize) -> bool {
+    outcome_totals(operations(own, strategy, operation)).round_trips_per_call() == Some(0.0)
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub use anomalies::{Anomalies, anomalies};
 pub use answer::{Answer, Beaten, Criterion, CriterionResult, PairDecision, PairOutcome, effect, least_effect};
 pub use arm_comparison::{ComparisonFamily, ask};
 pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
-pub use budget::{CpuBudget, mix_shares, own_time, shares};
+pub use budget::{CpuBudget, mix_shares, own_time, sends_nothing, shares};
 pub use carry_over::{CarryOver, carry_over};
 pub use cause::{Cause, CostlyOperation, Evidence, WaitReason, Waiting, cause};
 pub use claim::claim_results;
@@ -84,7 +84,10 @@ pub use student::t_quantile;
 pub use threshold::{Measurement, Threshold};
 pub use throughput::cell_rate;
 pub use timeline::{RoundTimes, Spread, round_times, slice_rates};
-pub use validity::{EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, overloaded, wrong};
+pub use validity::{
+    EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, is_valid, misses_named_rate, overloaded,
+    wrong,
+};
 pub(crate) use view::{CALLS_BEYOND, distinct, selected};
 pub use view::{Role, all_operations, cells, inspected, judged, loaded, operations, role};
 

@@ -7,7 +7,7 @@ use crate::results::{CellRecord, OpenRecord, Part, RoundRecord, RunRecord, Serve
 
 use super::compare::Limits;
 use super::latency::arithmetic_mean;
-use super::view::{all_operations, cells};
+use super::view::{all_operations, cells, judged};
 use super::{Distribution, achieved_share, anomalies, outcome_totals, service_mean};
 
 /// A share of the calls due below which an arm counts as overloaded.
@@ -151,6 +151,18 @@ pub fn overloaded(record: &RunRecord, strategy: usize) -> Option<f64> {
     let achieved: f64 = opened(record, strategy).map(|open| achieved_share(open) * open.offered as f64).sum();
     let share = achieved / offered;
     (offered > 0.0 && share < ACHIEVED).then_some(share)
+}
+
+/// Whether the numbers of a whole run may be used.
+pub fn is_valid(run: &RunRecord) -> bool {
+    run.all_parts().values().all(|part| invalid_reasons(part).is_empty())
+}
+
+/// Whether the user named a rate with which a judged strategy of the whole run could not keep up.
+pub fn misses_named_rate(run: &RunRecord) -> bool {
+    let parts = run.all_parts();
+    let rate = parts.get(&Part::Rate).filter(|rate| rate.settings.is_named_rate);
+    rate.is_some_and(|rate| judged(rate).any(|strategy| overloaded(rate, strategy).is_some()))
 }
 
 /// What a reader should know of the machine, the pool and the cache while a run was measured.

@@ -10,7 +10,7 @@ use crate::cli::scenario::prepare_source;
 use crate::compile::Choice;
 use crate::report::NamedRun;
 use crate::results::{self, RunRecord, RunSettings};
-use crate::stats::MINIMUM_ROUNDS;
+use crate::stats::{self, MINIMUM_ROUNDS};
 
 use super::{
     SavedRunArguments, check_comparable, check_usable, comparability, compare_two, folder, load_saved, one_strategy,
@@ -128,11 +128,11 @@ impl BaselineComparison {
             next.print();
             return Ok(exit);
         }
-        if exit == Exit::Invalid {
+        let record = results::load(folder)?;
+        if !stats::is_valid(&record) {
             output::message("this run is invalid: it was neither compared nor saved\n");
             return Ok(exit);
         }
-        let record = results::load(folder)?;
         let after = NamedRun { name: folder.display().to_string(), record };
         let mut compared = Exit::Success;
         if let Some(before) = &self.saved {

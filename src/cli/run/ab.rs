@@ -17,7 +17,7 @@ use crate::engine::StopFlag;
 use crate::report::NamedRun;
 use crate::results::{self, Status};
 use crate::server::client::MongoTarget;
-use crate::stats::MINIMUM_ROUNDS;
+use crate::stats::{self, MINIMUM_ROUNDS};
 
 use super::conclude::conclude;
 use super::job::{JobServers, PointSetup, ServerJob, on_servers};
@@ -138,11 +138,12 @@ impl Pair<'_> {
             Ok::<NamedRun, CliError>(NamedRun { name: folder.display().to_string(), record: results::load(folder)? })
         };
         let [a, b] = &self.folders;
-        let compared = if exits.contains(&Exit::Invalid) {
+        let runs = [named(a)?, named(b)?];
+        let compared = if runs.iter().all(|run| stats::is_valid(&run.record)) {
+            compare_two(&runs[0], &runs[1], None)?
+        } else {
             output::message("a run is invalid, so they were not compared; see `docshape report`\n");
             Exit::Invalid
-        } else {
-            compare_two(&named(a)?, &named(b)?, None)?
         };
         output::message(&format!("reports of the runs: {} and {}\n", a.display(), b.display()));
         let first = exits.into_iter().find(|exit| *exit != Exit::Success);

@@ -6,8 +6,9 @@ use crate::campaign::{EarlyEnd, Point, status};
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::report::{report_of, write_files, written};
 use crate::report::{Junit, Report};
-use crate::results::{RunRecord, StudyKind};
+use crate::results::{Preset, RunRecord, StudyKind};
 use crate::server::Target;
+use crate::stats;
 
 use super::resume::with_finished;
 
@@ -37,12 +38,18 @@ pub fn conclude<T: Target, G: Target + 'static>(
     if let Some(error) = early.or(unwritten) {
         return Err(end(error, point.saved));
     }
-    let exit = match (report.is_invalid(), report.has_failed_thresholds()) {
-        (true, _) => Exit::Invalid,
-        (false, true) => Exit::CheckFailed,
-        (false, false) => Exit::Success,
+    let exit = match exit_of(record) {
+        Exit::Success if report.has_failed_thresholds() => Exit::CheckFailed,
+        exit => exit,
     };
     Ok((exit, report))
+}
+
+/// How a command ends that measured this run: whether its numbers may be used, and whether the strategies could do what the user
+/// asked for. A smoke run measures nothing.
+pub fn exit_of(record: &RunRecord) -> Exit {
+    let is_missed = record.settings.preset != Preset::Smoke && stats::misses_named_rate(record);
+    if stats::is_valid(record) && !is_missed { Exit::Success } else { Exit::Invalid }
 }
 
 /// Writes the JUnit file, if requested.

@@ -21,7 +21,6 @@ use crate::compile::Choice;
 use crate::report::write::smoke::smoke as smoke_result;
 use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE};
 use crate::results::{self, Preset, RunSettings, Status, StudyKind};
-use crate::stats;
 
 use super::compare::{BaselineComparison, SavedRunArguments};
 use super::progress::Progress;
@@ -31,7 +30,7 @@ use super::server::ServerChoice;
 use super::{CliError, Exit, output};
 use after::after_run;
 pub use argument::{MeasurementArguments, RunArguments, StudyArguments};
-use conclude::{conclude, write_reports};
+use conclude::{conclude, exit_of, write_reports};
 pub use invocation::Invocation;
 pub use job::{JobServers, PointSetup, ServerJob};
 use like::EarlierRun;
@@ -131,8 +130,7 @@ fn complete(folder: &Path, arguments: &RunArguments) -> Result<Exit, CliError> {
         write_reports(&record, &report, folder)?;
         output::message(&format!("report files were missing and are written again: {}\n", REPORT_FILES.join(", ")));
     }
-    let is_valid = record.all_parts().values().all(|part| stats::invalid_reasons(part).is_empty());
-    Ok(if is_valid { Exit::Success } else { Exit::Invalid })
+    Ok(exit_of(&record))
 }
 
 /// Rejects settings with more load threads than clients.
