@@ -170,6 +170,17 @@ pub struct BeatenRecord {
     /// The share (0 to 1) of the calls that it kept up with, where that is what shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overloaded: Option<f64>,
+    /// The calls per second that it could not keep up with; `None` where it was compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+}
+
+impl BeatenRecord {
+    /// The numbers that show it.
+    pub fn shown(&self) -> impl Iterator<Item = &ComparedNumber> {
+        let also = self.also.iter().filter(|also| also.difference == Difference::Reported);
+        std::iter::once(&self.by).chain(also)
+    }
 }
 
 /// The best strategy compared with another one by one number.

@@ -145,6 +145,13 @@ impl Answer {
         level.flat_map(|one| one.counting().map(|result| &result.comparison))
     }
 
+    /// The effect that would have been found between all strategies that no difference is shown between; `None` where a pair was
+    /// not compared, or would have shown none.
+    pub fn least_effect(&self) -> Option<f64> {
+        let mut open = self.pairs.iter().filter(|one| one.outcome() == PairOutcome::Open);
+        if open.any(|one| one.counting().next().is_none()) { None } else { least_effect(self.tied()) }
+    }
+
     /// The strategies that are ahead of the best one in one number, and behind it in another.
     pub fn trade_offs(&self) -> impl Iterator<Item = &PairDecision> {
         self.pairs.iter().filter(|one| one.outcome() == PairOutcome::TradeOff)
@@ -315,10 +322,10 @@ pub fn effect(verdict: Verdict) -> Option<f64> {
     }
 }
 
-/// The effect that all comparisons would have shown; `None` where one shows nothing.
+/// The effect that all comparisons would have shown; `None` where one shows nothing, and where there is none.
 pub fn least_effect<'c>(comparisons: impl Iterator<Item = &'c Comparison>) -> Option<f64> {
     let effects = comparisons.map(|one| effect(one.verdict)).collect::<Option<Vec<f64>>>()?;
-    Some(effects.into_iter().fold(0.0, f64::max))
+    effects.into_iter().filter(|effect| *effect > 0.0).reduce(f64::max)
 }
 
 #[cfg(test)]

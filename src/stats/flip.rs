@@ -84,6 +84,11 @@ impl MixEstimate {
         self.shares.get(operation).copied().unwrap_or(0.0)
     }
 
+    /// The operations that the mix calls.
+    pub fn called(&self) -> impl Iterator<Item = usize> {
+        (0..self.shares.len()).filter(|operation| self.shares[*operation] > 0.0)
+    }
+
     /// The own time of an operation; `None` where it was not measured.
     pub fn time(&self, strategy: usize, operation: usize) -> Option<f64> {
         *self.times.get(strategy)?.get(operation)?
@@ -148,7 +153,7 @@ impl MixEstimate {
             let is_between = share.is_finite() && (0.0..=1.0).contains(&share);
             is_between.then(|| ShareFlip { operation, measured: self.shares[operation], share })
         };
-        let called = (0..self.shares.len()).filter(|operation| self.shares[*operation] > 0.0);
+        let called = self.called();
         let is_shown = |flip: &ShareFlip| self.beyond(flip, one, other).is_some_and(|lead| lead > 1.0 + self.noise);
         let mut flips: Vec<ShareFlip> = called.filter_map(of).filter(is_shown).collect();
         flips.sort_by(|a, b| a.distance().total_cmp(&b.distance()));

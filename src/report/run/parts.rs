@@ -9,6 +9,9 @@ use crate::stats::{self, ArmComparison, CollectionGrowth, Criterion, SharedCache
 
 use super::evaluation::Evaluation;
 
+/// The parts by which a run is described, the first that was measured: open load, else saturation, else own costs.
+const MAIN: [Part; 5] = [Part::Rate, Part::Saturation, Part::Own, Part::Light, Part::Heavy];
+
 /// The parts of a run, each by itself and evaluated.
 #[derive(Debug, Clone)]
 pub struct PartEvaluations {
@@ -62,15 +65,14 @@ impl PartEvaluations {
         arm.series.value.filter(|_| arm.overloaded.is_none())
     }
 
-    /// The part in which the whole mix runs under the load of users, as far as it was measured: open load, else
-    /// saturation, else own costs.
+    /// The part in which the whole mix runs under the load of users, as far as it was measured: see [`MAIN`].
     pub fn main(&self) -> &Arc<Evaluation> {
-        [Part::Rate, Part::Saturation, Part::Own].iter().find_map(|part| self.get(*part)).unwrap_or(&self.empty)
+        MAIN.iter().find_map(|part| self.get(*part)).unwrap_or(&self.empty)
     }
 
     /// The record of [`PartEvaluations::main`].
     pub(crate) fn main_record(&self) -> Option<&RunRecord> {
-        [Part::Rate, Part::Saturation, Part::Own].iter().find_map(|part| self.record(*part))
+        MAIN.iter().find_map(|part| self.record(*part))
     }
 
     /// The part whose cells have the sizes and audits.

@@ -86,7 +86,18 @@ impl<'p> LoadCurve<'p> {
 
     /// What to do about a rate that the user named and no strategy keeps up with; `None` where one does.
     pub(crate) fn unreachable(&self) -> Option<String> {
+        self.overloaded().filter(|_| self.is_named)
+    }
+
+    /// Which strategies do not keep up with a rate that the user named; `None` where all do.
+    pub(crate) fn misses(&self) -> Option<String> {
         let load = self.loads.iter().find(|load| load.part == Part::Rate).filter(|_| self.is_named)?;
+        self.sentence(load)
+    }
+
+    /// What to do about the middle load, if no strategy keeps up with it.
+    pub(crate) fn overloaded(&self) -> Option<String> {
+        let load = self.loads.iter().find(|load| load.part == Part::Rate)?;
         let is_kept = load.judged().any(|point| !point.is_overloaded);
         if is_kept { None } else { self.sentence(load) }
     }

@@ -3,12 +3,15 @@
 use crate::record::{Metric, Part};
 use crate::report::document::format::{listed, marked, percent};
 use crate::report::run::PartEvaluations;
-use crate::results::{BeatenRecord, ComparedNumber, Difference, PublishedAnswer, PublishedMetric, TradeOffRecord};
+use crate::results::{
+    BeatenRecord, ComparedNumber, Difference, LoadModel, PublishedAnswer, PublishedMetric, TradeOffRecord,
+};
 use crate::stats::{
-    Answer, ArmComparison, Beaten, Criterion, CriterionResult, Quantity, Reason, Role, Verdict, effect, least_effect,
+    Answer, ArmComparison, ArmTimes, Beaten, Criterion, CriterionResult, Quantity, Reason, Role, Verdict, effect,
+    least_effect,
 };
 
-use super::{flips, phrase};
+use super::{but, flips, next_step, phrase};
 
 /// The decision of a run, with the parts that it was made from.
 pub(crate) struct Judged<'r> {
@@ -43,6 +46,14 @@ impl<'r> Judged<'r> {
         all
     }
 
+    /// The calls per second of a part with open load.
+    fn rate(&self, part: Part) -> Option<f64> {
+        match self.parts.record(part)?.settings.load {
+            LoadModel::Open { rate, .. } if part.is_open() => Some(rate),
+            _ => None,
+        }
+    }
+
     fn question(&self, by: Criterion) -> Option<&'r ArmComparison> {
         self.parts.of_mix(by.part, by.metric)
     }
@@ -60,7 +71,7 @@ impl<'r> Judged<'r> {
             leading: answer.leading().into_iter().map(name).collect(),
             beaten: answer.beaten().iter().filter_map(|one| self.beaten_record(one)).collect(),
             trade_offs: trade_offs.collect(),
-            least_effect: least_effect(answer.tied()).filter(|_| answer.winner().is_none()),
+            least_effect: answer.least_effect().filter(|_| answer.winner().is_none()),
             fragile: flips::shares(self).is_some_and(|flips| flips.iter().any(|(_, flip)| flip.is_fragile())),
         }
     }
@@ -73,6 +84,7 @@ impl<'r> Judged<'r> {
             by: if one.overloaded.is_some() { ComparedNumber { ratio: None, interval: None, ..by } } else { by },
             also: pair.counting().filter(|other| other.criterion != one.criterion).find_map(compared),
             overloaded: one.overloaded,
+            rate: one.overloaded.and_then(|_| self.rate(one.criterion.part)),
         })
     }
 
@@ -81,14 +93,45 @@ impl<'r> Judged<'r> {
         let mut reasons = self.answer.tied().filter_map(|one| one.verdict.reason());
         if let Some(few) = reasons.find(|reason| matches!(reason, Reason::TooFewRounds(_))) {
             let text = phrase::reason(few, &|place| self.parts.main().name(place));
-            return [format!("No verdict: {text}."), String::new(), String::new()];
+            let found = self.published();
+            let overloads = phrase::overloads(&found.beaten);
+            let sentences: Vec<String> = overloads.chain([format!("No verdict: {text}.")]).collect();
+            return [sentences.join(" "), String::new(), String::new()];
         }
-        phrase::answer(&self.published(), self.name(self.answer.baseline))
+        let mut pieces = phrase::answer(&self.published(), self.name(self.answer.baseline));
+        if self.answer.winner().is_none() {
+            let more = next_step::next_step(self).or_else(|| but::tie_breaker(self));
+            pieces[0].extend(more.map(|more| format!(" {more}.")));
+        }
+        pieces
     }
 
     /// The answer in a few words, see [`phrase::short_answer`].
     pub(crate) fn short_answer(&self) -> String {
         phrase::short_answer(&self.published(), self.name(self.answer.baseline))
+    }
+
+    /// The answer in a line: the winner, how far it is ahead of the first loser that the answer names, the 95 % CI, and in how many
+    /// rounds; without a winner the answer itself.
+    pub(crate) fn line(&self) -> String {
+        let found = self.published();
+        let losers = phrase::losers(&found, self.name(self.answer.baseline));
+        let (Some(winner), Some(loser)) = (&found.winner, losers.first()) else { return self.answer().concat() };
+        if let Some(share) = loser.beaten.overloaded {
+            return format!("{winner}; {}", phrase::overload(&loser.beaten.strategy, share, loser.beaten.rate));
+        }
+        let pair = self.answer.pairs.iter().find(|one| self.name(one.against) == loser.beaten.strategy);
+        let result = pair.and_then(|pair| pair.results.iter().find(|one| published(one.criterion) == loser.by.metric));
+        let details = result.into_iter().flat_map(|one| {
+            let interval = one.comparison.ratio.and_then(|ratio| phrase::factor_interval(&ratio));
+            let rounds = self.question(one.criterion).map(|question| {
+                let (ahead, rounds) = rounds_ahead(question, self.answer.best, one.comparison.against);
+                format!(", {ahead} of {rounds} rounds")
+            });
+            [interval.map(|interval| format!(" ({interval})")), rounds]
+        });
+        let details: String = details.flatten().collect();
+        format!("{winner}, {} than {}{details}", phrase::lead(loser.by), loser.beaten.strategy)
     }
 
     /// How sure the answer is, a sentence per criterion: rounds ahead, intervals, and the baseline measured twice.
@@ -106,7 +149,7 @@ impl<'r> Judged<'r> {
             .filter(|one| self.answer.winner().is_none() && !named.contains(one));
         let against: Vec<usize> = named.iter().copied().chain(open).collect();
         let of = |criterion: &Criterion| self.sentence(*criterion, &against);
-        let sentences = self.answer.criteria.iter().filter_map(of).chain(self.twice());
+        let sentences = self.answer.criteria.iter().filter_map(of).chain(self.overloads()).chain(self.noise());
         format!("{}.", sentences.collect::<Vec<_>>().join(". "))
     }
 
@@ -169,13 +212,7 @@ impl<'r> Judged<'r> {
         let missed = compared.iter().filter_map(|one| one.comparison.mde).fold(0.0, f64::max);
         let of_compared = (!compared.is_empty()).then(|| match least {
             Some(least) => format!("against {} {}", names(&compared), phrase::no_difference(least)),
-            None => {
-                let missed = percent(missed);
-                format!(
-                    "undecided against {} (a difference of up to {missed} could have been missed)",
-                    names(&compared)
-                )
-            }
+            None => format!("undecided against {}{}", names(&compared), phrase::missed(missed)),
         });
         let of_others = others.into_iter().map(|one| {
             let why = phrase::undecided(one.comparison.verdict, &|place| self.parts.main().name(place));
@@ -184,13 +221,33 @@ impl<'r> Judged<'r> {
         of_compared.into_iter().chain(of_others).collect::<Vec<_>>().join(", ")
     }
 
-    /// How far the baseline was from itself.
-    fn twice(&self) -> Option<String> {
-        let question = self.question(*self.answer.criteria.first()?)?;
-        let repeat = question.arms().iter().find(|arm| arm.role == Role::Repeat)?;
-        let ratio = question.with_baseline(repeat.strategy)?.ratio?.mean;
+    /// The strategies that could not keep up with a load that does not decide.
+    fn overloads(&self) -> Option<String> {
+        let mean = Criterion::RESPONSE;
+        let question = self.question(mean).filter(|_| !self.answer.criteria.contains(&mean))?;
+        let judged = question.arms().iter().filter(|arm| arm.role == Role::Judged);
+        let overload = |arm: &ArmTimes| {
+            let name = self.marked(arm.strategy);
+            arm.overloaded.map(|share| phrase::overload(&name, share, self.rate(mean.part)))
+        };
+        let texts: Vec<String> = judged.filter_map(overload).collect();
+        (!texts.is_empty()).then(|| listed(texts))
+    }
+
+    /// How far apart two measurements of the baseline were, by each criterion: differences within it are not reported.
+    fn noise(&self) -> Option<String> {
+        let of = |criterion: &Criterion| {
+            let band = self.question(*criterion)?.band()?;
+            let what = match criterion.metric {
+                Metric::Throughput => "calls/s",
+                _ if criterion.part == Part::Own => "time by itself",
+                _ => "response time",
+            };
+            Some(format!("{} in {what}", percent(band)))
+        };
+        let bands: Vec<String> = self.answer.criteria.iter().filter_map(of).collect();
         let baseline = self.marked(self.answer.baseline);
-        Some(format!("Noise: {baseline} against itself, {}", percent(ratio.max(ratio.recip()) - 1.0)))
+        (!bands.is_empty()).then(|| format!("Noise: {baseline} against itself, {}", listed(bands)))
     }
 }
 

@@ -2,11 +2,10 @@
 
 use crate::record::{Metric, OPLOG_BYTES, Part, TimeMetric};
 use crate::report::document::format::{bytes, counted, marked, percent, time};
-use crate::results::RunRecord;
 use crate::stats::{self, CollectionGrowth, Comparison, Criterion, Quantity, Verdict};
 
 use super::answer::Judged;
-use super::phrase::{factor, is_factor};
+use super::phrase::{self, factor, is_factor};
 
 /// The most operations that are named.
 const OPERATIONS: usize = 2;
@@ -14,9 +13,19 @@ const OPERATIONS: usize = 2;
 /// The price of the best strategy is named where it is this many times the lowest.
 const PRICE: f64 = 1.5;
 
+/// The 99th percentile of the best strategy is named where it is the highest, and this many times the lowest.
+const TAIL: f64 = 1.1;
+
 /// The sentences, the most important first.
 pub(crate) fn but(judged: &Judged) -> Vec<String> {
-    let found = [anomalies(judged), operations(judged), other_questions(judged), prices(judged), inconsistency(judged)];
+    let found = [
+        anomalies(judged),
+        operations(judged),
+        other_questions(judged),
+        tail(judged),
+        dear(judged),
+        inconsistency(judged),
+    ];
     let found: Vec<String> = found.into_iter().flatten().collect();
     if found.is_empty() && judged.answer.winner().is_some() {
         return vec!["no trade-off found".to_owned()];
@@ -54,8 +63,9 @@ fn operations(judged: &Judged) -> Vec<String> {
     let text = |(operation, name, share, one): &(usize, &String, f64, Comparison)| {
         let what = format!("{} alone ({} of calls)", marked(name), percent(*share));
         let (with, than) = (with(judged, one.strategy), judged.marked(one.against));
-        // How many times as long as nothing says nothing.
-        match stats::own_time(record, one.strategy, *operation).filter(|_| is_free(record, one.against, *operation)) {
+        match stats::own_time(record, one.strategy, *operation)
+            .filter(|_| stats::sends_nothing(record, one.against, *operation))
+        {
             Some(took) => format!("{what} costs {}{with}, and nothing with {than}", time(took)),
             None => {
                 let times = one.ratio.map(|ratio| factor(ratio.mean, Quantity::Time)).unwrap_or_default();
@@ -69,11 +79,6 @@ fn operations(judged: &Judged) -> Vec<String> {
 /// The strategy that a sentence is about, where that is not the winner.
 fn with(judged: &Judged, strategy: usize) -> String {
     if judged.answer.winner().is_some() { String::new() } else { format!(" with {}", judged.marked(strategy)) }
-}
-
-/// Whether an operation sends no command, because the strategy needs none for it.
-fn is_free(own: &RunRecord, strategy: usize, operation: usize) -> bool {
-    stats::outcome_totals(stats::operations(own, strategy, operation)).round_trips_per_call() == Some(0.0)
 }
 
 fn size(comparison: &Comparison) -> f64 {
@@ -100,25 +105,76 @@ fn other_questions(judged: &Judged) -> Vec<String> {
     worse.collect()
 }
 
-/// What costs, its unit, and how much a strategy needs of it.
-type Price<'p> = (&'static str, &'static str, &'p dyn Fn(usize) -> Option<f64>);
+/// Something that a choice costs.
+struct Price<'p> {
+    what: &'static str,
+    unit: &'static str,
+    /// How much a strategy needs of it.
+    of: Box<dyn Fn(usize) -> Option<f64> + 'p>,
+}
+
+fn prices<'p>(judged: &'p Judged) -> [Price<'p>; 3] {
+    let stored = |of: fn(&CollectionGrowth) -> f64| Box::new(move |place: usize| judged.parts.stored(place, of));
+    let oplog = Box::new(|place: usize| judged.parts.mix_cost(place, OPLOG_BYTES));
+    [
+        Price { what: "index", unit: "", of: stored(|one| one.indexes.after) },
+        Price { what: "data", unit: "", of: stored(|one| one.size.after) },
+        Price { what: "oplog", unit: " per call", of: oplog },
+    ]
+}
+
+/// The strategies that need least and most of something, and how much.
+fn ends(price: &Price, among: Vec<usize>) -> Option<[(usize, f64); 2]> {
+    let known = || among.iter().filter_map(|place| Some((*place, (price.of)(*place)?)));
+    let order = |(_, a): &(usize, f64), (_, b): &(usize, f64)| a.total_cmp(b);
+    Some([known().min_by(order)?, known().max_by(order)?])
+}
 
 /// What the best strategy, or one of the best, costs more of than the cheapest judged one.
-fn prices(judged: &Judged) -> Vec<String> {
-    let stored = |of: fn(&CollectionGrowth) -> f64| move |place: usize| judged.parts.stored(place, of);
-    let oplog = |place: usize| judged.parts.mix_cost(place, OPLOG_BYTES);
-    let index = stored(|one| one.indexes.after);
-    let data = stored(|one| one.size.after);
-    let prices: [Price; 3] = [("data:", "", &data), ("indexes:", "", &index), ("oplog:", " per call", &oplog)];
-    let price = |(what, unit, of): &Price| {
-        let known = |places: Vec<usize>| places.into_iter().filter_map(|place| Some((place, of(place)?)));
-        let (dearest, most) = known(judged.answer.leading()).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-        let (cheapest, least) = known(judged.judged()).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+fn dear(judged: &Judged) -> Vec<String> {
+    let text = |price: &Price| {
+        let [_, (dearest, most)] = ends(price, judged.answer.leading())?;
+        let [(cheapest, least), _] = ends(price, judged.judged())?;
         let is_high = least > 0.0 && most >= PRICE * least;
+        let Price { what, unit, .. } = price;
         let (with, name) = (with(judged, dearest), judged.marked(cheapest));
-        is_high.then(|| format!("{what} {}{unit}{with} instead of {} with {name}", bytes(most), bytes(least)))
+        is_high.then(|| format!("{what}: {}{unit}{with} instead of {} with {name}", bytes(most), bytes(least)))
     };
-    prices.iter().filter_map(price).collect()
+    prices(judged).iter().filter_map(text).collect()
+}
+
+/// That the best strategy has the highest 99th percentile of response times, where no comparison of them says so.
+fn tail(judged: &Judged) -> Vec<String> {
+    let at = |place: usize| Some((place, judged.parts.number_of_mix(Criterion::TAIL, place)?));
+    let known: Vec<(usize, f64)> = judged.judged().into_iter().filter_map(at).collect();
+    let order = |(_, a): &(usize, f64), (_, b): &(usize, f64)| a.total_cmp(b);
+    let ends = known.iter().copied().max_by(|a, b| order(a, b)).zip(known.iter().copied().min_by(|a, b| order(a, b)));
+    let Some(((worst, most), (lowest, least))) = ends else { return Vec::new() };
+    let tested = judged.parts.of_mix(Criterion::TAIL.part, Criterion::TAIL.metric);
+    let verdict = tested.and_then(|question| question.pair(worst, lowest)).map(|one| one.verdict);
+    if Some(worst) != judged.answer.winner() || most < TAIL * least || verdict == Some(Verdict::Slower) {
+        return Vec::new();
+    }
+    let at = judged.parts.get(Criterion::TAIL.part).map_or_else(String::new, |run| format!("at {}", run.load));
+    let name = judged.marked(lowest);
+    vec![format!(
+        "its p99 {at} is the highest: {} against {} with {name} (not shown to differ)",
+        time(most),
+        time(least)
+    )]
+}
+
+/// What tells strategies of which no difference is shown apart: the first thing of which one of them needs much less.
+pub(super) fn tie_breaker(judged: &Judged) -> Option<String> {
+    judged.answer.least_effect()?;
+    let is_level = |place: &usize| !judged.answer.trade_offs().any(|one| one.against == *place);
+    let level: Vec<usize> = judged.answer.leading().into_iter().filter(is_level).collect();
+    prices(judged).into_iter().find_map(|price| {
+        let [(cheapest, least), (dearest, most)] = ends(&price, level.clone())?;
+        let is_much = least > 0.0 && most >= PRICE * least;
+        let than = (level.len() > 2).then(|| judged.name(dearest));
+        is_much.then(|| phrase::tie_breaker(judged.name(cheapest), price.what, 1.0 - least / most, than))
+    })
 }
 
 /// How long others see half-finished calls of the best strategy.

@@ -29,8 +29,10 @@ pub(crate) fn flips(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     found.extend(networks(judged));
 
     // What is not found is said where nothing else answers the question.
+    // A mix of one operation has no shares to change.
+    let has_shares = judged.parts.record(Part::Own).is_none_or(|own| MixEstimate::new(own).called().count() > 1);
     match shares {
-        _ if !found.is_empty() => {}
+        _ if !found.is_empty() || !has_shares => {}
         Some(_) => found.push("no realistic share of a single operation flips it (estimated)".into()),
         None => found.push(format!("not estimated: {UNPREDICTED}; `docshape sweep` measures other shares")),
     }

@@ -2,7 +2,10 @@
 
 mod answer;
 mod but;
+#[cfg(test)]
+mod combinations;
 mod flips;
+mod next_step;
 pub(crate) mod phrase;
 mod scale;
 #[cfg(test)]
@@ -10,6 +13,7 @@ mod tests;
 mod why;
 
 use crate::report::document::decision::Decision;
+use crate::report::document::format::listed;
 use crate::results::{Part, RunRecord};
 use crate::stats::ShareFlip;
 
@@ -25,6 +29,21 @@ pub(crate) fn nearest_share_flip(parts: &PartEvaluations) -> Option<(String, Sha
     Some((parts.record(Part::Own)?.operations.get(flip.operation)?.clone(), flip))
 }
 
+/// Why no strategy has a number that decides.
+fn nothing_compared(parts: &PartEvaluations) -> String {
+    let measured = || parts.all_records().keys().copied();
+    let why = if measured().all(|part| part == Part::Own) {
+        "only own costs were measured".to_owned()
+    } else if measured().any(|part| matches!(part, Part::Saturation | Part::Rate)) {
+        "no strategy has a number that can be compared".to_owned()
+    } else {
+        let all: Vec<&str> = measured().map(Part::label).collect();
+        let verb = if all.len() == 1 { "was measured, and it decides" } else { "were measured, and they decide" };
+        format!("only {} {verb} nothing", listed(all))
+    };
+    format!("No verdict about the mix: {why}.")
+}
+
 /// The decision of a run. `others` are runs of other mixes.
 pub(crate) fn decision(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Decision {
     let scale = scale::scale(record, parts);
@@ -32,14 +51,16 @@ pub(crate) fn decision(record: &RunRecord, parts: &PartEvaluations, others: &[Ru
         let pieces = [answer.to_owned(), String::new(), String::new()];
         Decision { scale, pieces, answer: answer.to_owned(), ..Decision::default() }
     };
+    let curve = LoadCurve::new(parts);
     if let Some(text) = &parts.main().no_verdict {
-        return none(scale, text);
+        // A rate that is too high is said in any case.
+        return none(scale, &[Some(text.clone()), curve.misses()].into_iter().flatten().collect::<Vec<_>>().join(" "));
     }
-    if let Some(text) = LoadCurve::new(parts).unreachable() {
+    if let Some(text) = curve.unreachable() {
         return none(scale, &text);
     }
     let Some(judged) = Judged::of(parts) else {
-        return none(scale, "No verdict about the mix: only own costs were measured.");
+        return none(scale, &curve.overloaded().unwrap_or_else(|| nothing_compared(parts)));
     };
     let pieces = judged.answer();
     Decision {

@@ -1,6 +1,6 @@
 //! Ratios, ties, answers, reasons and flips in words: the one place that words them.
 
-use crate::report::document::format::{NOTHING, bytes, count, counted, interval, listed, percent, plain, time};
+use crate::report::document::format::{NOTHING, bytes, count, counted, interval, listed, percent, plain, three, time};
 use crate::results::{
     BeatenRecord, ComparedNumber, Difference, PublishedAnswer, PublishedMetric, Reason, TradeOffRecord, Verdict,
     in_percent,
@@ -58,9 +58,22 @@ pub fn no_difference(least: f64) -> String {
 pub fn tie(names: &[String], least: Option<f64>) -> String {
     let names = short_list(names);
     match least {
-        Some(least) => format!("{names}: {}", no_difference(least)),
-        None => format!("Too noisy to tell {names} apart"),
+        Some(least) => format!("Between {names} {}", no_difference(least)),
+        None => format!("Undecided between {names}"),
     }
+}
+
+/// What one of several level strategies needs less of: `less` is a share (0 to 1), `than` the one that needs most where it is not
+/// the only other one.
+pub fn tie_breaker(name: &str, what: &str, less: f64, than: Option<&str>) -> String {
+    let than = than.map_or_else(String::new, |other| format!(" than {other}"));
+    format!("{name} needs {:.0} % less {what}{than}", (less * 100.0).min(99.0))
+}
+
+/// That a strategy could not keep up with a load, of which it did this share (0 to 1).
+pub fn overload(name: &str, share: f64, rate: Option<f64>) -> String {
+    let of = rate.map_or_else(|| "the calls".to_owned(), |rate| format!("{} calls/s", three(rate)));
+    format!("{name} could not keep up ({} of {of})", percent(share))
 }
 
 /// Some names; of many, how many more there are.
@@ -74,8 +87,7 @@ fn short_list(names: &[String]) -> String {
 /// The answer in pieces: before the name of the winner, the name, and after it. Without a winner all of it is in the first.
 pub fn answer(found: &PublishedAnswer, baseline: &str) -> [String; 3] {
     if let Some(winner) = &found.winner {
-        let named = named_losers(&found.beaten, |one| one.strategy == baseline);
-        let losers = named.into_iter().map(beats).collect::<Vec<_>>().join(", ");
+        let losers = losers(found, baseline).iter().map(beats).collect::<Vec<_>>().join(", ");
         let fragile = if found.fragile { " (fragile)" } else { "" };
         return ["Choose ".to_owned(), winner.clone(), format!("{fragile}: {losers}.")];
     }
@@ -90,15 +102,15 @@ pub fn answer(found: &PublishedAnswer, baseline: &str) -> [String; 3] {
 
 /// [`answer`] in a few words, for the title of a page: `linked (2.0x)`, the factor being the first one of the answer.
 pub fn short_answer(found: &PublishedAnswer, baseline: &str) -> String {
-    let ahead = |one: &BeatenRecord| {
-        let by = one.by.ratio.filter(|_| one.overloaded.is_none());
+    let ahead = |one: &Loser<'_>| {
+        let by = one.by.ratio.filter(|_| one.beaten.overloaded.is_none());
         by.map_or_else(String::new, |ratio| format!(" ({})", amount(ratio.max(ratio.recip()))))
     };
     let names = &found.leading;
     match &found.winner {
         Some(winner) => {
-            let named = named_losers(&found.beaten, |one| one.strategy == baseline);
-            format!("{winner}{}", named.first().map_or_else(String::new, |one| ahead(one)))
+            let losers = losers(found, baseline);
+            format!("{winner}{}", losers.first().map_or_else(String::new, ahead))
         }
         None if names.len() > NAMED => format!("no winner among {}", counted(names.len() as u64, "strategy")),
         None if !found.trade_offs.is_empty() => format!("{} (trade-off)", names.join(" or ")),
@@ -107,12 +119,41 @@ pub fn short_answer(found: &PublishedAnswer, baseline: &str) -> String {
     }
 }
 
+/// The first number in which all losers with a ratio are shown to be worse, so that a headline speaks of one; `None` without any.
+fn common_metric(losers: &[&BeatenRecord]) -> Option<PublishedMetric> {
+    let compared = || losers.iter().filter(|one| one.overloaded.is_none());
+    let first = compared().next()?;
+    let is_common = |metric: &PublishedMetric| compared().all(|one| one.shown().any(|number| number.metric == *metric));
+    first.shown().map(|number| number.metric).find(is_common)
+}
+
+/// A loser that a headline names.
+pub struct Loser<'a> {
+    /// Which.
+    pub beaten: &'a BeatenRecord,
+    /// The number that shows it: the same for all, if there is one.
+    pub by: &'a ComparedNumber,
+    also: Option<&'a ComparedNumber>,
+}
+
+/// The losers that the answer names, see [`named_losers`].
+pub fn losers<'a>(found: &'a PublishedAnswer, baseline: &str) -> Vec<Loser<'a>> {
+    let named = named_losers(&found.beaten, |one| one.strategy == baseline);
+    let metric = common_metric(&named);
+    let loser = |beaten: &'a BeatenRecord| match &beaten.also {
+        Some(also) if Some(also.metric) == metric => Loser { beaten, by: also, also: Some(&beaten.by) },
+        also => Loser { beaten, by: &beaten.by, also: also.as_ref() },
+    };
+    named.into_iter().map(loser).collect()
+}
+
 /// How far the best is ahead of a loser, by both numbers that were asked.
-fn beats(one: &BeatenRecord) -> String {
-    if let Some(share) = one.overloaded {
-        return format!("{} keeps up with only {} of the calls", one.strategy, percent(share));
+fn beats(one: &Loser<'_>) -> String {
+    let Loser { beaten, by, also } = one;
+    if let Some(share) = beaten.overloaded {
+        return overload(&beaten.strategy, share, beaten.rate);
     }
-    let also = one.also.as_ref().map(|also| {
+    let also = also.map(|also| {
         let what = if also.metric.is_rate() { "calls/s:" } else { "by itself" };
         match also.difference {
             Difference::Reported => format!(" ({})", lead(also)),
@@ -120,21 +161,33 @@ fn beats(one: &BeatenRecord) -> String {
             Difference::Undecided => format!(" ({what} undecided)"),
         }
     });
-    format!("{} than {}{}", lead(&one.by), one.strategy, also.unwrap_or_default())
+    format!("{} than {}{}", lead(by), beaten.strategy, also.unwrap_or_default())
 }
 
 /// Which strategies are worse than the best of those that lead.
 fn worse(found: &PublishedAnswer, best: &str) -> Option<String> {
-    let nearest = found.beaten.first()?;
-    let names: Vec<String> = found.beaten.iter().map(|one| one.strategy.clone()).collect();
+    let compared: Vec<&BeatenRecord> = found.beaten.iter().filter(|one| one.overloaded.is_none()).collect();
+    let names: Vec<String> = compared.iter().map(|one| one.strategy.clone()).collect();
     let least = if names.len() > 1 { "at least " } else { "" };
-    if nearest.overloaded.is_some() {
-        return Some(format!("Avoid {}, which cannot keep up.", short_list(&names)));
-    }
     // Those that are worse in another number are not at least this far behind in this one.
-    let is_same = found.beaten.iter().all(|one| one.by.metric == nearest.by.metric);
-    let by = if is_same { format!(": {least}{} than {best}", lead(&nearest.by.turned())) } else { String::new() };
-    Some(format!("Avoid {}{by}.", short_list(&names)))
+    let numbers = common_metric(&compared).into_iter();
+    let numbers = numbers.flat_map(|metric| {
+        compared.iter().flat_map(move |one| one.shown().filter(move |number| number.metric == metric))
+    });
+    let size = |number: &ComparedNumber| number.ratio.map_or(f64::INFINITY, |ratio| ratio.ln().abs());
+    let nearest = numbers.min_by(|a, b| size(a).total_cmp(&size(b)));
+    let by = nearest.map_or_else(String::new, |nearest| format!(": {least}{} than {best}", lead(&nearest.turned())));
+    let behind = (!names.is_empty()).then(|| format!("Avoid {}{by}.", short_list(&names)));
+    let all: Vec<String> = behind.into_iter().chain(overloads(&found.beaten)).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// A sentence for every strategy that could not keep up with the load.
+pub fn overloads(beaten: &[BeatenRecord]) -> impl Iterator<Item = String> {
+    beaten.iter().filter_map(|one| {
+        let subject = format!("{}: it", one.strategy);
+        one.overloaded.map(|share| format!("Avoid {}.", overload(&subject, share, one.rate)))
+    })
 }
 
 /// Where two strategies are better in turn.
@@ -153,7 +206,7 @@ fn verb(number: &ComparedNumber) -> &'static str {
 }
 
 /// [`factor`] of a published number: of times of calls by themselves it says so.
-fn lead(number: &ComparedNumber) -> String {
+pub fn lead(number: &ComparedNumber) -> String {
     let Some(ratio) = number.ratio else { return "not comparable".to_owned() };
     let quantity = if number.metric.is_rate() { Quantity::Throughput } else { Quantity::Time };
     let alone = if number.metric == PublishedMetric::OWN_TIME { " by itself" } else { "" };
@@ -285,6 +338,15 @@ pub fn reason<'n>(reason: Reason, name: &dyn Fn(usize) -> Option<&'n str>) -> St
         Reason::NotReported => "this run has no such number".into(),
         Reason::NotCheckpointed => "files were read without a checkpoint and lag behind".into(),
         Reason::UnknownMetric => "this version has no such metric".into(),
+    }
+}
+
+/// How large a difference may be that a comparison does not show, in brackets.
+pub fn missed(mde: f64) -> String {
+    match mde {
+        mde if mde <= 0.0 => String::new(),
+        mde if mde < LARGEST_EFFECT => format!(" (a difference of up to {} could have been missed)", percent(mde)),
+        _ => " (any difference could have been missed)".to_owned(),
     }
 }
 

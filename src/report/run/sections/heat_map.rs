@@ -6,12 +6,15 @@ use crate::record::{Metric, Part};
 use crate::report::document::format::{NOTHING, percent, three, time};
 use crate::report::document::{Cell, Column, Forms, Link, Table, Tone, column};
 use crate::report::run::{Evaluation, OperationResults, PartEvaluations};
-use crate::stats::{ArmComparison, Reason, Verdict};
+use crate::stats::{self, ArmComparison, Reason, Verdict};
 
 use super::{strategy_row, times_id};
 
 /// From these multiples of the best on, a cell has the next darker colour.
 const LEVELS: [f64; 7] = [1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0];
+
+/// Instead of the time of an operation that sends no command.
+const FREE: &str = "nothing";
 
 /// A strategy in a row.
 #[derive(Debug, Clone)]
@@ -45,11 +48,24 @@ pub(crate) fn rows<'r>(parts: &'r PartEvaluations) -> Vec<HeatRow<'r>> {
         return Vec::new();
     }
     let run = parts.get(Part::Own).unwrap_or(main);
+    let own = parts.record(Part::Own);
+    let shown = own.or(parts.main_record());
     let heat_row =
         |name: String, operation: Option<usize>, share: Option<f64>, means: &dyn Fn(usize) -> Option<f64>| {
             let question = run.mean_of(operation);
-            let means: Vec<Option<f64>> = (0..run.strategies.len()).map(means).collect();
-            let cell = |(place, _)| Entry { run, means: &means, question, place }.heat();
+            let is_free = |place: usize| {
+                own.zip(operation).is_some_and(|(own, operation)| stats::sends_nothing(own, place, operation))
+            };
+            // Those of an overloaded strategy are the times of a queue that grows.
+            let is_overloaded = |place: usize| shown.is_some_and(|record| stats::overloaded(record, place).is_some());
+            let mean = |place: usize| means(place).filter(|_| !is_free(place) && !is_overloaded(place));
+            let means: Vec<Option<f64>> = (0..run.strategies.len()).map(mean).collect();
+            let cell = |(place, _)| {
+                if is_free(place) {
+                    return HeatCell { place, cell: Cell::text(FREE).tone(Tone::Faint), short: FREE.to_owned() };
+                }
+                Entry { run, means: &means, question, place }.heat()
+            };
             let cells = run.without_repeat().map(cell).collect();
             HeatRow { run, is_mix: operation.is_none(), name, share: share.map_or_else(String::new, percent), cells }
         };
@@ -61,6 +77,16 @@ pub(crate) fn rows<'r>(parts: &'r PartEvaluations) -> Vec<HeatRow<'r>> {
     let mix = parts.of_mix(Part::Own, Metric::MEAN);
     let mix = mix.map(|mix| heat_row("whole mix".to_owned(), None, None, &|place| mix.arms()[place].series.value));
     operations.chain(mix).collect()
+}
+
+/// What the numbers of all rows are: `Own time`, or `Response time at 300 calls/s` where own costs were not measured.
+pub(crate) fn what(parts: &PartEvaluations) -> String {
+    let main = parts.main();
+    match (parts.get(Part::Own), main.is_open) {
+        (Some(_), _) => "Own time".to_owned(),
+        (None, true) => format!("Response time at {}", main.load),
+        (None, false) => format!("Service time with {}", main.load),
+    }
 }
 
 /// A line per operation and one for the mix, and a column per strategy; `None` without two of them.
@@ -75,9 +101,10 @@ pub(super) fn table(parts: &PartEvaluations) -> Option<Table> {
         let group = group.link(place.map(|operation| Link::Row(times_id(operation, 0))));
         heat.cells.iter().map(move |one| (strategy_row(heat.run, one.place).group(group.clone()), one))
     });
-    let title = "Time of every operation by itself, times the best";
+    let title = format!("{} of every operation, times the best", what(parts));
     let table = Table::new("heat_map", title, Column::strategy(), &metrics, lines);
-    let group = column("operation", "by itself, times the best", "The operation.");
+    let heading = if parts.get(Part::Own).is_some() { "by itself, times the best" } else { "times the best" };
+    let group = column("operation", heading, "The operation.");
     (!rows.is_empty()).then(|| table.grouped(group).side_by_side(Forms::DOCUMENT).only(Forms::DOCUMENT))
 }
 
