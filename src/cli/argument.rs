@@ -218,6 +218,8 @@ pub enum ReportFormat {
     Json,
     /// The measured numbers, one per row, see docs/results.md
     Csv,
+    /// The verdict in one line
+    Line,
 }
 
 /// Returns the parser of a format that is one of these.

@@ -38,6 +38,7 @@ pub use write::csv::{CSV_COLUMNS, CSV_FILE, csv};
 pub use write::html::{HTML_FILE, Html};
 pub use write::json::{JSON_FORMAT, Json};
 pub use write::junit::Junit;
+pub use write::line::VerdictLine;
 pub use write::markdown::{MARKDOWN_FILE, Markdown};
 pub use write::smoke::smoke;
 pub use write::terminal::Terminal;

@@ -6,6 +6,7 @@ pub(crate) mod escape;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod junit;
+pub(crate) mod line;
 pub(crate) mod markdown;
 pub(crate) mod smoke;
 pub(crate) mod terminal;
