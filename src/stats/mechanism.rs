@@ -377,7 +377,7 @@ mod tests {
     }
 
     /// A kept result, the slower and the faster strategy, an operation, and why an expert says that it is slower.
-    const EXPERTS: [(&str, &str, &str, &str, &str); 20] = [
+    const EXPERTS: [(&str, &str, &str, &str, &str); 19] = [
         ("person-address", "linked", "embedded", "create", "commands"),
         ("person-address", "linked_lookup", "embedded", "profile", "join"),
         ("person-addresses", "linked", "embedded", "set_primary", "commands in a transaction"),
@@ -395,7 +395,6 @@ mod tests {
         ("measurements", "bucket_time", "doc_per_reading", "record", "update"),
         ("product-reviews", "subset", "embedded", "add_review", "commands"),
         ("index-count", "thirty_two", "two", "insert", "indexes"),
-        ("outlier", "embedded", "outlier", "buyers", "size"),
         ("tasks", "embed", "parent_ref", "reassign", "commands in a transaction"),
         ("case-insensitive", "regex", "collation_index", "find_name", "walks"),
     ];
