@@ -12,6 +12,7 @@ pub mod campaign;
 pub mod cli;
 pub mod command_line;
 pub mod compile;
+pub mod derive;
 pub mod engine;
 pub mod error;
 pub mod generate;

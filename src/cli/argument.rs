@@ -161,6 +161,9 @@ pub struct ShowArguments {
     /// Set a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
+    /// Print what is derived for STRATEGY as text of a scenario, to take it over by hand
+    #[arg(long, value_name = "STRATEGY", conflicts_with = "strategies")]
+    pub yaml: Option<String>,
     /// Number of the call to show, with the arguments that it has in a run
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub call: u64,

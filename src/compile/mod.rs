@@ -16,6 +16,7 @@ mod generator_call;
 mod indexed_fields;
 mod inherit;
 mod lint;
+mod model;
 mod operation;
 mod parameter;
 mod parts;
@@ -31,8 +32,9 @@ mod syntax;
 
 use std::sync::Arc;
 
+use crate::derive::{DerivedScenario, derive};
 use crate::plan::program::Concerns;
-use crate::plan::{Arm, Mix, Plan, checking};
+use crate::plan::{Arm, Data, Mix, Plan, checking};
 use crate::scenario::{self, Diagnostics, Scenario};
 
 pub use choice::{Choice, ChoiceError, DEFAULT_SEED};
@@ -46,6 +48,7 @@ use claim::check_claims;
 use dry_run::{try_calls, try_records};
 use entity::{compile_data, entity_names};
 use indexed_fields::check_indexed_fields;
+use model::facts;
 use operation::{compile_mix, compile_operations};
 use parameter::{add_parameters, with_parameters};
 use run::check_runs;
@@ -63,7 +66,22 @@ pub fn compile(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics) 
     checking(|| resolve_whole(scenario, choice, diagnostics))
 }
 
-fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics) -> Result<Option<Plan>, ChoiceError> {
+/// The scenario with the strategies that its model derives; `None` without a model, or where something is wrong.
+pub fn derived(scenario: &Scenario, choice: &Choice) -> Option<DerivedScenario> {
+    checking(|| resolve_data(scenario, choice, &Diagnostics::new())).ok()?.derived
+}
+
+/// What strategies are resolved with.
+struct ResolvedData {
+    names: Names,
+    data: Option<Arc<Data>>,
+    mix: Arc<Mix>,
+    derived: Option<DerivedScenario>,
+    /// Whether a part could not be derived, which is reported.
+    is_refused: bool,
+}
+
+fn resolve_data(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics) -> Result<ResolvedData, ChoiceError> {
     let mut names = Names {
         lines: scenario.lines.clone(),
         entities: entity_names(scenario, diagnostics),
@@ -80,7 +98,19 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
     let weights = weights.unwrap_or_else(|| vec![1.0; names.operations.len()]);
     let weights = choice.with_shares(weights, &names.operations)?;
     let mix = Arc::new(Mix { name: mix.map(|mix| mix.name.value.clone()).unwrap_or_default(), weights });
+    let errors = diagnostics.errors();
+    let derived = derive(scenario, || facts(scenario, &names, &mix, data.as_deref()), diagnostics);
+    Ok(ResolvedData { names, data, mix, derived, is_refused: diagnostics.errors() > errors })
+}
+
+fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics) -> Result<Option<Plan>, ChoiceError> {
+    let ResolvedData { mut names, data, mix, derived, is_refused } = resolve_data(scenario, choice, diagnostics)?;
+    let scenario = derived.as_ref().map_or(scenario, |derived| &derived.scenario);
     let operations = compile_operations(scenario, &mix, &mut names, diagnostics);
+    if is_refused {
+        // What follows from a part that was not derived is no second problem.
+        return Ok(None);
+    }
     check_names(scenario, diagnostics);
     let concerns = Concerns::default();
     let concerns = Concerns { write: choice.write_concern.clone().unwrap_or(concerns.write), ..concerns };

@@ -17,4 +17,12 @@ pub struct EntityDefinition {
     pub helpers: Vec<(Spanned<String>, Node)>,
     /// `fields`, in document order: the key in the document, and CEL: scalar text, or a list or mapping of expressions.
     pub fields: Vec<(Spanned<String>, Node)>,
+    /// `sort`: the natural order, for logical steps.
+    pub sort: Option<Node>,
+    /// `arrives_sorted`: records are created in that order.
+    pub arrives_sorted: bool,
+    /// `inverse`: by the name of a list of records, the name of the other direction.
+    pub inverse: Option<Node>,
+    /// `collection` of derived strategies.
+    pub collection: Option<Spanned<String>>,
 }

@@ -82,6 +82,10 @@ pub(super) enum Takes {
     List(&'static str),
     /// Names with any values.
     Fragments,
+    /// Relations with the words that say where their records are.
+    Shapes,
+    /// A logical step or a list of logical and other steps.
+    Logical,
 }
 
 impl Takes {
@@ -89,7 +93,7 @@ impl Takes {
     pub(super) fn expected(self, node: &Node) -> Option<String> {
         let (is_mapping, is_list) = (node.as_mapping().is_some(), node.as_list().is_some());
         let (fits, expected) = match self {
-            Takes::Format | Takes::Steps => return None,
+            Takes::Format | Takes::Steps | Takes::Logical => return None,
             Takes::Text if node.as_text().is_some_and(|text| text.trim().is_empty()) => (false, "non-blank text"),
             Takes::Text => (node.as_text().is_some(), "text"),
             Takes::Boolean => (matches!(node.tree, Tree::Scalar(Scalar::Bool(_))), "`true` or `false`"),
@@ -117,6 +121,7 @@ impl Takes {
             | Takes::Loop
             | Takes::One(_)
             | Takes::Named(_)
+            | Takes::Shapes
             | Takes::Fragments => (is_mapping, "a mapping"),
             Takes::Optional(_) => (is_mapping || node.is_null(), "a mapping"),
             Takes::Each => (is_mapping || node.as_text().is_some(), "an entity or a mapping of loops"),
@@ -231,12 +236,85 @@ pub(super) const ENTITY: Keys = &[
         .example("{ fame: zipf_count(10) }"),
     required("fields", Takes::FieldExpressions, "the fields in document order")
         .example("{ _id: index, title: words(4) }"),
+    optional("sort", Takes::Document, "the natural order of its records, for logical steps")
+        .example("{ created_on: 1, _id: 1 }"),
+    optional("arrives_sorted", Takes::Boolean, "records are created in that order, so that an array keeps it")
+        .default("`false`", "true"),
+    optional("inverse", Takes::Document, "the names by which the records in its lists reach it")
+        .example("{ parts: products }"),
+    optional("collection", Takes::Text, "the collection of its documents, where docshape derives them")
+        .default("the value of `as`, or the name with `s`", "people"),
 ];
 
 pub(super) const OPERATION: Keys = &[
     optional("arguments", Takes::Expressions("an argument"), "what a call draws").example("{ post: zipf(post) }"),
     optional("returns", Takes::Expression, "the type of the result").default("an outcome alone", "[comment]"),
-    optional("serial", Takes::Expression, "calls with equal values keep their order in verification").example("post"),
+    optional("serial", Takes::Expression, "calls with equal values keep their order in verification")
+        .default("what the logical steps of `does` write, none without", "post"),
+    optional("does", Takes::Logical, "what it does to the data, for strategies with a `shape`")
+        .example("{ create: comment, in: post }"),
+];
+
+const FIELDS: KeyDefinition =
+    optional("fields", Takes::Texts, "the fields of the reply").default("all", "[_id, title]");
+const WITH: KeyDefinition =
+    optional("with", Takes::Document, "related records in the reply, by the name of the relation")
+        .example("{ comments: , author: [name] }");
+const WHERE: KeyDefinition =
+    optional("where", Takes::Document, "a condition, as in a filter of MongoDB").example("{ hidden: false }");
+
+/// The logical steps of `does`, a table of keys for each, its word first.
+pub(super) const LOGICAL: &[Keys] = &[
+    &[
+        required("get", Takes::Text, "a record, by an argument, or the one that it belongs to").example("comment.post"),
+        optional("by", Takes::Texts, "the fields that find it").default("`_id`", "[email]"),
+        FIELDS,
+        WITH,
+        AS,
+    ],
+    &[
+        required("list", Takes::Text, "the records of a relation or entity").example("post.comments"),
+        WHERE,
+        optional("sort", Takes::Document, "the order").default("that of the entity", "{ due: 1, _id: 1 }"),
+        optional("reverse", Takes::Boolean, "in the opposite order").default("`false`", "true"),
+        optional("limit", Takes::Scalar, "the most records").default("all", "10"),
+        optional("page", Takes::Scalar, "the number of a page of `size` records, from 1").example("page"),
+        optional("size", Takes::Scalar, "the records of a page").example("20"),
+        optional("after", Takes::Text, "an argument: only the records behind it in the order").example("last"),
+        optional("unordered", Takes::Boolean, "the order does not count").default("`false`", "true"),
+        FIELDS,
+        WITH,
+        AS,
+    ],
+    &[required("count", Takes::Text, "how many records a relation or entity has").example("post.comments"), WHERE, AS],
+    &[
+        required("sum", Takes::Text, "the sum of a field of a relation or entity").example("order.lines.cents"),
+        WHERE,
+        AS,
+    ],
+    &[
+        required("create", Takes::Text, "a record that the call makes with `new`").example("comment"),
+        optional("in", Takes::Text, "the record that it belongs to").example("post"),
+        optional("with", Takes::Texts, "its children that `new` draws with it").default("none", "[lines]"),
+    ],
+    &[
+        required("update", Takes::Text, "a record; setting its parent moves it").example("task"),
+        optional("set", Takes::Document, "the new values of fields").example("{ text: <text> }"),
+        optional("inc", Takes::Document, "what is added to fields").example("{ stock: -1 }"),
+        optional("if", Takes::Document, "a condition, as in a filter of MongoDB").example("{ stock: { $gt: 0 } }"),
+        optional("else", Takes::Scalar, "the outcome where the condition is false").example("rejected('stock')"),
+    ],
+    &[required("delete", Takes::Text, "a record, with its children").example("order")],
+    &[
+        required("add", Takes::Text, "a record, to a list of records").example("part"),
+        required("to", Takes::Text, "the list").example("product.parts"),
+    ],
+    &[
+        required("remove", Takes::Text, "a record, from a list of records").example("part"),
+        required("from", Takes::Text, "the list").example("product.parts"),
+    ],
+    &[required("atomically", Takes::List("write"), "writes of which all or none take effect")
+        .example("[{ update: product, inc: { stock: -1 } }, { create: line, in: order }]")],
 ];
 
 /// The one key of a mix that is not an operation.
@@ -256,6 +334,12 @@ pub(super) const STRATEGY: Keys = &[
         .example("[order_without_its_seats]"),
     optional("parameters", Takes::Expressions("a parameter"), "values for the steps and collections of this strategy")
         .example("{ bucket_size: 50 }"),
+    optional("shape", Takes::Shapes, "where the records of each relation are: `embed`, `reference` or `list`")
+        .default("`reference`", "{ post.comments: embed }"),
+    optional("join", Takes::OneOf(&["queries", "lookup"]), "how a derived strategy reads records of two collections")
+        .default("`queries`", "lookup"),
+    optional("writes", Takes::OneOf(&["transaction", "plain"]), "how a derived strategy writes more than one document")
+        .default("`transaction`", "plain"),
     optional("collections", Takes::Named("collection"), "the documents and indexes of each collection")
         .example("{ posts: { each: post } }"),
     optional("load", Takes::Steps, "steps that run once after the collections are filled")

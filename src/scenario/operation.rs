@@ -1,6 +1,6 @@
 //! What the application does, whatever the schema.
 
-use super::{Node, Spanned};
+use super::{LogicalStep, Node, Spanned};
 
 /// A logical operation.
 #[derive(Debug, Clone)]
@@ -13,6 +13,8 @@ pub struct OperationDefinition {
     pub returns: Option<Node>,
     /// `serial`: CEL of the arguments; calls with equal values keep their order in verification.
     pub serial: Option<Node>,
+    /// `does`: logical steps, and others that are taken over as they are; none if it is not given.
+    pub does: Vec<LogicalStep>,
 }
 
 /// A named mix of operations.

@@ -29,7 +29,7 @@ impl Span {
     }
 
     /// The same text, in a fragment that is used at `place`.
-    pub(super) fn used_at(self, place: Span) -> Span {
+    pub(crate) fn used_at(self, place: Span) -> Span {
         Span { used_at: Some((place.start, place.end)), ..self }
     }
 

@@ -23,6 +23,12 @@ pub struct StrategyDefinition {
     pub tolerates: Vec<Spanned<String>>,
     /// `parameters` of this strategy only.
     pub parameters: Vec<(Spanned<String>, Node)>,
+    /// `shape`: relations with the words that say where their records are. The rest of such a strategy is derived.
+    pub shape: Option<Vec<(Spanned<String>, Node)>>,
+    /// `join` of a derived strategy.
+    pub join: Option<Spanned<String>>,
+    /// `writes` of a derived strategy.
+    pub writes: Option<Spanned<String>>,
     /// `collections`, in order.
     pub collections: Vec<CollectionDefinition>,
     /// `load`: steps that run once after the collections are filled. `None` is inherited by `like`.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// Each folder with the folders that it may import.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("scenario", &["record"]),
-    ("compile", &["scenario", "plan", "generate"]),
+    ("derive", &["scenario"]),
+    ("compile", &["scenario", "derive", "plan", "generate"]),
     ("generate", &[]),
     ("record", &[]),
     ("server", &["record"]),
@@ -21,8 +22,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "scenario", "compile", "plan", "generate", "server", "engine", "record", "results", "stats", "report",
-            "verify", "campaign",
+            "scenario", "derive", "compile", "plan", "generate", "server", "engine", "record", "results", "stats",
+            "report", "verify", "campaign",
         ],
     ),
     (

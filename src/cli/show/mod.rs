@@ -13,6 +13,7 @@ use std::sync::Arc;
 use bson::{Document, RawDocument};
 
 use crate::compile::{self, Choice};
+use crate::derive;
 use crate::engine::{Loader, arm_database, create_command, indexes};
 use crate::plan::{Arm, Collection, EvalError, Frame, Plan, Program, call_id};
 use crate::report::counted;
@@ -42,12 +43,22 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
     let ShowArguments { set, mix, strategies, .. } = arguments.clone();
     let choice = Choice { set, mix, strategies, ..Choice::default() };
     let mut ready = prepare(&arguments.scenario, &choice)?;
+    let derived = compile::derived(&ready.scenario, &Choice { mix: choice.mix.clone(), ..Choice::default() });
+    if let Some(name) = &arguments.yaml {
+        let strategy = derived.iter().flat_map(|derived| &derived.strategies).find(|(strategy, _)| strategy == name);
+        let missing =
+            || CliError::usage(format!("nothing of strategy {name} is derived; `docshape show` has its commands"));
+        let (name, node) = strategy.ok_or_else(missing)?;
+        output::print(&derive::entry(name, node))?;
+        return Ok(Exit::Success);
+    }
     if arguments.strategies.is_empty() {
         // A plain choice leaves out those that are not compared by default; here all are of interest.
         ready.plan = ready.plan_of_all(choice).map_or(ready.plan, Arc::new);
     }
     // The scenario has compiled, so that this finds no problems.
-    let strategies = compile::inherit(&ready.scenario.strategies, &Diagnostics::new());
+    let written = derived.as_ref().map_or(&ready.scenario, |derived| &derived.scenario);
+    let strategies = compile::inherit(&written.strategies, &Diagnostics::new());
     let namespace = arguments.server.databases.namespace(&ready.plan.name, &Invocation::now().id);
     let names = databases(&namespace, &ready.plan);
     let (plan, strategies, call) = (&ready.plan, &strategies, arguments.call);

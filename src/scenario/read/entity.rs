@@ -31,6 +31,10 @@ pub(super) fn entity(entry: &Entry, diagnostics: &Diagnostics) -> EntityDefiniti
         count: fields.node("count").unwrap_or_else(|| Node::scalar(Scalar::Int(0), name.span)),
         helpers,
         fields: listed,
+        sort: fields.node("sort"),
+        arrives_sorted: fields.boolean("arrives_sorted").is_some_and(|flag| flag.value),
+        inverse: fields.node("inverse"),
+        collection: fields.text("collection"),
         name,
     }
 }

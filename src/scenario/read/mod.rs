@@ -9,6 +9,7 @@ mod entry;
 mod fault;
 mod fields;
 mod fragment;
+mod logical;
 mod operation;
 mod outline;
 mod run;
@@ -22,6 +23,7 @@ use entry::{Entry, place};
 pub(super) use fields::Fields;
 pub use outline::Outline;
 pub(super) use step::StepReader;
+pub(crate) use strategy::strategy as read_strategy;
 #[cfg(test)]
 pub(super) use yaml::compose;
 

@@ -5,7 +5,7 @@ use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition};
 
 use super::entry::{Entry, wrong_type};
 use super::fields::Fields;
-use super::value;
+use super::{logical, value};
 
 /// An operation, kept by its name even when something in it is wrong.
 pub(super) fn operation(entry: &Entry, diagnostics: &Diagnostics) -> OperationDefinition {
@@ -18,6 +18,7 @@ pub(super) fn operation(entry: &Entry, diagnostics: &Diagnostics) -> OperationDe
         arguments: fields.expressions("arguments"),
         returns: fields.node("returns"),
         serial: fields.node("serial"),
+        does: fields.entry("does").map(|entry| logical::steps(entry, diagnostics)).unwrap_or_default(),
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn check_defaults(strategies: &[StrategyDefinition], diagnostics: &Di
 }
 
 /// A strategy, kept by its name even when something in it is wrong.
-pub(super) fn strategy(entry: &Entry, diagnostics: &Diagnostics) -> StrategyDefinition {
+pub(crate) fn strategy(entry: &Entry, diagnostics: &Diagnostics) -> StrategyDefinition {
     const EXAMPLE: &str = "embedded: { collections: { posts: { each: post } }, operations: { ... } }";
     let name = entry.0.clone();
     value::check_label(&name, "a strategy", diagnostics);
@@ -39,6 +39,9 @@ pub(super) fn strategy(entry: &Entry, diagnostics: &Diagnostics) -> StrategyDefi
         is_default: fields.boolean("default"),
         tolerates: fields.texts("tolerates"),
         parameters: fields.expressions("parameters"),
+        shape: fields.entry("shape").map(|_| fields.entries("shape").to_vec()),
+        join: fields.text("join"),
+        writes: fields.text("writes"),
         collections: fields.entries("collections").iter().map(|entry| collection(entry, diagnostics)).collect(),
         load: fields.entry("load").map(|entry| step::steps(entry, diagnostics)),
         operations: fields.entries("operations").iter().map(implementation).collect(),

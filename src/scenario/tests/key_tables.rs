@@ -52,6 +52,8 @@ fn kind(takes: Takes) -> String {
         Takes::Named(_) => "names with mappings",
         Takes::List(_) => "list of mappings",
         Takes::Fragments => "names with values",
+        Takes::Shapes => "relations with words",
+        Takes::Logical => "logical step, or list of steps",
     };
     kind.to_owned()
 }
@@ -80,15 +82,28 @@ fn commands() -> String {
     format!("| step | required | optional |\n|---|---|---|\n{rows}")
 }
 
+/// The logical steps with their options.
+fn logical() -> String {
+    let rows = keys::LOGICAL.iter().map(|keys| {
+        let options = keys[1..].iter().filter(|key| key.name != "as");
+        let options: Vec<String> = options.map(|key| format!("`{}`: {}", key.name, key.about)).collect();
+        format!("| `{}` | {} | {} |\n", keys[0].entry(), keys[0].about, options.join("; "))
+    });
+    format!("| step | what | options |\n|---|---|---|\n{}", rows.collect::<String>())
+}
+
 /// The text with its tables made again, each after a comment with its name.
 fn with_tables(text: &str) -> String {
     let tables = TABLES.map(|(name, keys)| (name, table(keys)));
-    tables.into_iter().chain([("commands", commands())]).fold(text.to_owned(), |text, (name, table)| {
-        let marker = format!("<!-- keys: {name} -->\n");
-        let (before, after) = text.split_once(&marker).unwrap_or_else(|| panic!("docs/format.md has no {marker}"));
-        let rest: String = after.split_inclusive('\n').skip_while(|line| line.starts_with('|')).collect();
-        format!("{before}{marker}{table}{rest}")
-    })
+    tables.into_iter().chain([("commands", commands()), ("logical", logical())]).fold(
+        text.to_owned(),
+        |text, (name, table)| {
+            let marker = format!("<!-- keys: {name} -->\n");
+            let (before, after) = text.split_once(&marker).unwrap_or_else(|| panic!("docs/format.md has no {marker}"));
+            let rest: String = after.split_inclusive('\n').skip_while(|line| line.starts_with('|')).collect();
+            format!("{before}{marker}{table}{rest}")
+        },
+    )
 }
 
 /// When they differ, what the file would have to be is written below `target`.

@@ -38,7 +38,11 @@ fn value(takes: Takes) -> Value {
             "additionalProperties": { "type": "array", "items": value(Takes::Literal), "minItems": 2, "maxItems": MOST_VALUES },
         }),
         Takes::Compared => json!({ "anyOf": [{ "type": ["string", "number"] }, reference("compared")] }),
-        Takes::Expressions(_) | Takes::FieldExpressions | Takes::Fragments => by_name(json!(true)),
+        Takes::Expressions(_) | Takes::FieldExpressions | Takes::Fragments | Takes::Shapes => by_name(json!(true)),
+        Takes::Logical => {
+            let one = json!({ "anyOf": [reference("write"), reference("single_step")] });
+            json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+        }
         Takes::Loop => json!({ "type": "object", "minProperties": 1, "maxProperties": 1 }),
         Takes::Each => json!({ "type": ["string", "object"], "minProperties": 1 }),
         Takes::Document => json!({ "anyOf": [{ "type": "object" }, reference("slot")] }),
@@ -140,6 +144,7 @@ fn definitions() -> Value {
         "expectation": object(keys::EXPECTATION),
         "compared": object(keys::COMPARED),
         "retry": object(RETRY),
+        "write": { "anyOf": keys::LOGICAL.iter().map(|keys| object(keys)).collect::<Vec<_>>() },
         "request": { "anyOf": requests },
         "step": { "anyOf": [reference("single_step"), { "type": "array", "items": reference("single_step"), "minItems": 1 }] },
         "single_step": { "anyOf": steps },

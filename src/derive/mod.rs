@@ -1,0 +1,202 @@
+//! Strategies with a `shape`, and operations with `does`, to ordinary ones: nodes in, nodes out.
+//!
+//! An entry of a strategy that is written by hand takes the place of the derived one. Derived nodes have the place of the
+//! shape, and that of the logical step as the place that uses them, so that a problem points at two lines of the model.
+
+mod build;
+mod document;
+mod model;
+mod read;
+mod refusal;
+mod result;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod text;
+mod translate;
+mod with;
+mod write;
+
+use crate::scenario::{Diagnostics, Node, Scenario, Span, Spanned, StrategyDefinition, read_strategy};
+
+pub use model::{ArgumentFacts, Facts};
+pub use text::entry;
+
+use build::{map, mapping, place, with};
+use document::Documents;
+use model::Model;
+use refusal::{Derived, Refusal};
+use shape::ModelShape;
+use translate::Translation;
+
+/// The most strategies that are derived; more are reported elsewhere.
+const MOST_STRATEGIES: usize = 32;
+
+/// A scenario whose strategies are all written out.
+#[derive(Debug)]
+pub struct DerivedScenario {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// The derived parts of its strategies, by name.
+    pub strategies: Vec<(String, Node)>,
+}
+
+/// Derives all strategies with a shape; `facts` are asked for only if there are any. `None` if there is nothing to derive.
+/// What cannot be derived is reported.
+pub fn derive(
+    scenario: &Scenario,
+    facts: impl FnOnce() -> Facts,
+    diagnostics: &Diagnostics,
+) -> Option<DerivedScenario> {
+    if scenario.operations.iter().all(|operation| operation.does.is_empty()) {
+        report_useless(scenario, diagnostics);
+        return None;
+    }
+    let mut made = scenario.clone();
+    let model = Model::new(scenario, facts());
+    if let Err((span, refusal)) = model.check() {
+        refusal.report(None, (span, ""), diagnostics);
+        return None;
+    }
+    for (position, operation) in made.operations.iter_mut().enumerate().filter(|(_, one)| !one.does.is_empty()) {
+        let name = operation.name.value.clone();
+        let span = operation.does.last().map_or(operation.name.span, |step| step.span());
+        let reported = |part: Derived<Option<Node>>| {
+            part.map_err(|refusal| refusal.report(None, (span, &name), diagnostics)).ok().flatten()
+        };
+        if operation.returns.is_none() {
+            operation.returns = reported(result::returns(&model, position));
+        }
+        if operation.serial.is_none() {
+            operation.serial = reported(result::serial(&model, position));
+        }
+    }
+    let mut strategies = Vec::new();
+    for (position, strategy) in scenario.strategies.iter().enumerate().take(MOST_STRATEGIES) {
+        let Some(node) = derived(&model, strategy, &scenario.strategies, diagnostics) else { continue };
+        strategies.push((strategy.name.value.clone(), node.clone()));
+        let read = read_strategy(&(strategy.name.clone(), node), diagnostics);
+        let own = &mut made.strategies[position];
+        own.collections.extend(missing(&own.collections, read.collections, |collection| &collection.name));
+        own.operations.extend(missing(&own.operations, read.operations, |(name, _)| name));
+        own.state.extend(missing(&own.state, read.state, |(name, _)| name));
+        own.about = own.about.take().or(read.about);
+        own.label = own.label.take().or(read.label);
+        own.is_unsafe |= read.is_unsafe;
+    }
+    Some(DerivedScenario { scenario: made, strategies })
+}
+
+/// Derived entries of whose names there is none.
+fn missing<T>(own: &[T], derived: Vec<T>, name: fn(&T) -> &Spanned<String>) -> Vec<T> {
+    derived.into_iter().filter(|part| own.iter().all(|other| name(other).value != name(part).value)).collect()
+}
+
+/// Reports shapes of a scenario in which no operation says what it does.
+fn report_useless(scenario: &Scenario, diagnostics: &Diagnostics) {
+    for strategy in scenario.strategies.iter().filter(|strategy| strategy.shape.is_some()) {
+        let message = format!("nothing can be derived for strategy `{}`", strategy.name.value);
+        let help = "say what operations do, for example `does: { create: comment, in: post }`";
+        diagnostics.labelled(strategy.name.span, message, "no operation has `does`", help);
+    }
+}
+
+/// The derived parts of a strategy; `None` without a shape, or where something is refused.
+fn derived(
+    model: &Model,
+    strategy: &StrategyDefinition,
+    all: &[StrategyDefinition],
+    diagnostics: &Diagnostics,
+) -> Option<Node> {
+    let line = line(strategy, all);
+    let start = line.iter().position(|one| one.shape.is_some())?;
+    // Without a change of its own it inherits what is derived for the other strategy.
+    if start > 0 && strategy.join.is_none() && strategy.writes.is_none() {
+        return None;
+    }
+    let by = |key: fn(&StrategyDefinition) -> &Option<Spanned<String>>, value: &str| {
+        line.iter().find_map(|one| key(one).as_ref()).is_some_and(|found| found.value == value)
+    };
+    // Words of the strategy itself come last: they take the place of those that it is like.
+    let entries: Vec<(Spanned<String>, Node)> =
+        line.iter().rev().filter_map(|one| one.shape.clone()).flatten().collect();
+    let is_plain = by(|one| &one.writes, "plain");
+    let shape = match ModelShape::read(model, &entries, by(|one| &one.join, "lookup"), is_plain) {
+        Ok(shape) => shape,
+        Err((span, refusal)) => {
+            refusal.report(None, (span, ""), diagnostics);
+            return None;
+        }
+    };
+    let here = span_of(strategy);
+    let at = |refusal: &Refusal| refusal.relation.map(|relation| shape.place(relation).unwrap_or(here));
+    let mut documents = match Documents::new(model, &shape) {
+        Ok(documents) => documents,
+        Err(refusal) => {
+            let place = at(&refusal);
+            refusal.report(None, (place.unwrap_or(here), ""), diagnostics);
+            return None;
+        }
+    };
+    let has_by_hand = |name: &str| line.iter().any(|one| one.operations.iter().any(|(own, _)| own.value == name));
+    let mut operations = Vec::new();
+    let (mut is_refused, mut is_unsafe) = (false, false);
+    for (position, operation) in model.scenario.operations.iter().enumerate() {
+        let name = operation.name.value.as_str();
+        if operation.does.is_empty() || has_by_hand(name) {
+            continue;
+        }
+        match Translation::new(&mut documents, position).steps(here) {
+            Ok(steps) => {
+                is_unsafe |= is_plain && steps.len() > 1 && is_written_twice(&steps);
+                operations.push((name.to_owned(), if steps.len() == 1 { steps[0].clone() } else { steps.into() }));
+            }
+            Err((step, refusal)) => {
+                is_refused = true;
+                let place = at(&refusal);
+                refusal.report(place, (step, name), diagnostics);
+            }
+        }
+    }
+    if is_refused {
+        return None;
+    }
+    let mut made = map! { "about" => shape.describe(model, false), "label" => shape.describe(model, true) };
+    if is_unsafe {
+        made = with(made, "unsafe", true);
+    }
+    let state = documents.state();
+    made = with(made, "collections", documents.collections());
+    made = with(made, "operations", mapping(operations));
+    if !state.is_empty() {
+        made = with(made, "state", mapping(state));
+    }
+    place(&mut made, here);
+    Some(made)
+}
+
+/// Where the shape of a strategy is written; its name, where that is inherited.
+fn span_of(strategy: &StrategyDefinition) -> Span {
+    match strategy.shape.as_deref() {
+        Some([(first, _), .., (_, last)] | [(first, last)]) => {
+            Span::new(first.span.start, last.span.end.max(first.span.end))
+        }
+        _ => strategy.name.span,
+    }
+}
+
+/// Whether steps write two documents one after the other.
+fn is_written_twice(steps: &[Node]) -> bool {
+    const WRITES: [&str; 7] =
+        ["insertOne", "insertMany", "updateOne", "deleteOne", "deleteMany", "findOneAndUpdate", "findOneAndDelete"];
+    steps.iter().filter(|step| WRITES.iter().any(|word| step.get(word).is_some())).count() > 1
+}
+
+/// The strategy and those that it is like, nearest first.
+fn line<'s>(strategy: &'s StrategyDefinition, all: &'s [StrategyDefinition]) -> Vec<&'s StrategyDefinition> {
+    let next = |one: &&'s StrategyDefinition| {
+        let like = one.like.as_ref()?;
+        all.iter().find(|other| other.name.value == like.value)
+    };
+    std::iter::successors(Some(strategy), next).take(MOST_STRATEGIES).collect()
+}

@@ -1,0 +1,563 @@
+//! Reads: `list`, `count` and `sum`, and the rows that they begin with.
+
+use crate::scenario::{Node, Scalar, Tree};
+
+use super::build::{map, mapping, slot, with, with_all};
+use super::document::unwinds;
+use super::model::{PathEnd, RelationKind, flag, option, text_option, texts};
+use super::refusal::{Derived, refuse, refuse_shape};
+use super::shape::Word;
+use super::translate::{LogicalReply, Options, Translation, id_of, name_reply};
+
+/// Records as the output of a pipeline.
+pub(super) struct Rows {
+    pub collection: String,
+    pub stages: Vec<Node>,
+    /// The path of a record in a row, empty where the row is the record.
+    pub path: Vec<String>,
+}
+
+/// In which order records come, and which of them.
+pub(super) struct Selection {
+    /// The fields with directions; none where the order does not count.
+    pub sort: Vec<(String, i64)>,
+    /// Whether the array of a parent has this order already, or its reverse.
+    by_arrival: bool,
+    is_reverse: bool,
+    is_unordered: bool,
+    pub filter: Node,
+    skip: Option<Node>,
+    limit: Option<Node>,
+    pub fields: Vec<String>,
+    /// Steps that compute `skip` and `limit`.
+    pub before: Vec<Node>,
+}
+
+impl Selection {
+    pub fn is_whole(&self) -> bool {
+        self.skip.is_none() && self.limit.is_none()
+    }
+
+    pub fn has_filter(&self) -> bool {
+        self.filter.as_mapping().is_some_and(|entries| !entries.is_empty())
+    }
+
+    fn sort_node(&self, path: &[String]) -> Node {
+        mapping(self.sort.iter().map(|(field, direction)| (prefixed(path, field), (*direction).into())).collect())
+    }
+
+    /// The stages that select among rows.
+    pub fn stages(&self, path: &[String]) -> Vec<Node> {
+        let mut stages = Vec::new();
+        if self.has_filter() {
+            stages.push(map! { "$match" => prefix_keys(&self.filter, path) });
+        }
+        if !self.sort.is_empty() {
+            stages.push(map! { "$sort" => self.sort_node(path) });
+        }
+        stages.extend(self.skip.iter().map(|skip| map! { "$skip" => skip.clone() }));
+        stages.extend(self.limit.iter().map(|limit| map! { "$limit" => limit.clone() }));
+        stages
+    }
+}
+
+impl Translation<'_, '_> {
+    /// The rows of the record of an argument, or of any path of a record.
+    pub fn record_rows(&mut self, argument: &str, entity: usize) -> Rows {
+        let (collection, path, filter) = self.locate(argument, entity);
+        let mut stages = vec![map! { "$match" => filter }];
+        if !path.is_empty() {
+            stages.extend(unwinds(&path));
+            stages.push(map! { "$match" => map! { id_of(&path) => slot(&format!("{argument}._id")) } });
+        }
+        Rows { collection, stages, path }
+    }
+
+    /// The rows on the many side of a relation.
+    fn many_rows(&mut self, from: &str, relation: usize, is_down: bool) -> Rows {
+        let model = self.model();
+        let this = &model.relations[relation];
+        let id = slot(&format!("{from}._id"));
+        match self.documents.shape.word(relation) {
+            _ if !is_down => {
+                let collection = model.collection(this.one);
+                Rows { collection, stages: vec![map! { "$match" => map! { this.down() => id } }], path: Vec::new() }
+            }
+            Word::Reference => {
+                let stages = vec![map! { "$match" => map! { this.up() => id } }];
+                Rows { collection: model.collection(this.many), stages, path: Vec::new() }
+            }
+            Word::Embed => {
+                let mut rows = self.record_rows(from, this.one);
+                rows.path.push(this.down().to_owned());
+                rows.stages.push(map! { "$unwind" => format!("${}", rows.path.join(".")) });
+                rows
+            }
+            Word::List => {
+                let mut rows = self.record_rows(from, this.one);
+                let lookup = map! {
+                    "from" => model.collection(this.many),
+                    "localField" => this.down(),
+                    "foreignField" => "_id",
+                    "as" => "joined",
+                };
+                rows.stages.extend([map! { "$lookup" => lookup }, map! { "$unwind" => "$joined" }]);
+                Rows { path: vec!["joined".to_owned()], ..rows }
+            }
+        }
+    }
+
+    /// The rows of all records of an entity of which a condition may hold.
+    fn all_rows(&mut self, entity: usize, filter: &Node) -> Rows {
+        let (collection, path) = self.documents.shape.home(self.model(), entity);
+        let certain = filter.as_mapping().unwrap_or_default().iter().filter(|(_, value)| holds_in_arrays(value));
+        let certain = certain.fold(map! {}, |made, (key, value)| with(made, &key.value, value.clone()));
+        let mut stages = Vec::new();
+        if !path.is_empty() {
+            if let Some([(first, _), ..]) = certain.as_mapping() {
+                self.documents.index(&collection, &[(prefixed(&path, &first.value), 1)], false);
+                stages.push(map! { "$match" => prefix_keys(&certain, &path) });
+            }
+            stages.extend(unwinds(&path));
+        }
+        Rows { collection, stages, path }
+    }
+
+    /// The rows of the path of a read.
+    pub fn rows(&mut self, subject: &PathEnd, filter: &Node) -> Derived<(Rows, usize)> {
+        let model = self.model();
+        Ok(match subject {
+            PathEnd::All(entity) => (self.all_rows(*entity, filter), *entity),
+            PathEnd::Many(from, relation, is_down) => {
+                let this = &model.relations[*relation];
+                (self.many_rows(from, *relation, *is_down), if *is_down { this.many } else { this.one })
+            }
+            PathEnd::Record(..) | PathEnd::One(..) => {
+                return refuse("a path to one record", "many records are needed here", "try `get`");
+            }
+        })
+    }
+
+    /// The entity of the records that a path leads to.
+    pub fn entity_of(&self, subject: &PathEnd) -> usize {
+        match subject {
+            PathEnd::All(entity) | PathEnd::Record(_, entity) => *entity,
+            PathEnd::One(_, _, relation) => self.model().relations[*relation].one,
+            PathEnd::Many(_, relation, true) => self.model().relations[*relation].many,
+            PathEnd::Many(_, relation, false) => self.model().relations[*relation].one,
+        }
+    }
+
+    /// Reads the options of a list.
+    pub fn selection(&mut self, target: &str, subject: &PathEnd, options: &Options) -> Derived<Selection> {
+        let model = self.model();
+        let entity = self.entity_of(subject);
+        let fields = texts(option(options, "fields"));
+        self.check_fields(entity, &fields)?;
+        let mut filter = self.condition(entity, options, "where")?;
+        let natural = model.entity(entity).sort.as_ref();
+        let is_listing = matches!(subject, PathEnd::Many(_, relation, true) if model.relations[*relation].kind == RelationKind::Listing);
+        let is_unordered = flag(options, "unordered");
+        let own = option(options, "sort");
+        let written = own.or(natural.filter(|_| !is_listing)).filter(|_| !is_unordered);
+        let mut sort = directions(written);
+        self.check_fields(entity, &sort.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>())?;
+        if !sort.is_empty() && !sort.iter().any(|(field, _)| field == "_id") {
+            let fields: Vec<String> = sort.iter().map(|(field, direction)| format!("{field}: {direction}")).collect();
+            let message = format!("the order of `list: {target}` is not total: two records may have equal fields");
+            let help = format!("try `sort: {{ {}, _id: 1 }}`, or `unordered: true`", fields.join(", "));
+            return refuse(message, "every strategy could return another order", help);
+        }
+        let is_reverse = flag(options, "reverse");
+        let is_cut = ["limit", "page", "after", "reverse"].iter().any(|key| option(options, key).is_some());
+        if sort.is_empty() && is_cut {
+            let message = format!("`list: {target}` takes a part of records that have no order");
+            return refuse(message, "which part?", "give the entity or the step a `sort` that ends with `_id`");
+        }
+        if is_reverse {
+            sort.iter_mut().for_each(|(_, direction)| *direction = -*direction);
+        }
+        if let Some(last) = text_option(options, "after") {
+            self.model().record(self.operation, last.split('.').next().unwrap_or_default())?;
+            filter = with_all(filter, &after(last, &sort)?);
+        }
+        let mut before = Vec::new();
+        let (skip, limit) = match (option(options, "page"), option(options, "size"), option(options, "limit")) {
+            (Some(page), Some(size), None) => {
+                let name = self.fresh("skip");
+                before
+                    .push(map! { "let" => map! { name.as_str() => format!("({} - 1) * ({})", cel(page), cel(size)) } });
+                (Some(slot(&name)), Some(self.amount(size, "size", &mut before)))
+            }
+            (None, None, Some(limit)) => (None, Some(self.amount(limit, "limit", &mut before))),
+            (None, None, None) => (None, None),
+            _ => {
+                return refuse(
+                    "`page` without `size`, or with `limit`",
+                    "a page has both",
+                    "try `page: page, size: 20`",
+                );
+            }
+        };
+        let by_arrival = own.is_none() && model.entity(entity).arrives_sorted && !model.is_moved(entity);
+        Ok(Selection { sort, by_arrival, is_reverse, is_unordered, filter, skip, limit, fields, before })
+    }
+
+    pub fn list(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
+        let subject = self.subject(target, true)?;
+        let selection = self.selection(target, &subject, options)?;
+        let entity = self.entity_of(&subject);
+        let includes = option(options, "with").and_then(Node::as_mapping).unwrap_or_default();
+        if includes.is_empty() {
+            return self.selected(&subject, entity, selection);
+        }
+        if !selection.fields.is_empty() {
+            let help = "leave `fields` out, or the related records";
+            return refuse("`fields` and `with` in one list", "not derived", help);
+        }
+        self.list_with(&subject, entity, selection, includes)
+    }
+
+    /// The selected records, by the command that fits the shape.
+    pub fn selected(&mut self, subject: &PathEnd, entity: usize, selection: Selection) -> Derived<LogicalReply> {
+        let word = match subject {
+            PathEnd::Many(_, relation, is_down) => is_down.then(|| self.documents.shape.word(*relation)),
+            _ => None,
+        };
+        let is_apart = self.documents.shape.home(self.model(), entity).1.is_empty();
+        match (subject, word) {
+            (PathEnd::Many(from, relation, _), Some(Word::Embed)) if is_whole_array(&selection) => {
+                let depth = self.documents.shape.home(self.model(), self.model().relations[*relation].one).1.len();
+                if depth == 0 {
+                    return Ok(self.whole_array(from, *relation, selection));
+                }
+            }
+            (PathEnd::Many(from, relation, _), Some(Word::List)) if !self.documents.shape.is_joined => {
+                return Ok(self.listed(from, None, *relation, selection));
+            }
+            (PathEnd::Many(_, relation, _), Some(Word::List)) if self.keeps_list(*relation, &selection) => {
+                return self.joined_in_order(subject, *relation, selection);
+            }
+            _ => {}
+        }
+        if is_apart && word != Some(Word::List) {
+            return Ok(self.found(subject, entity, selection));
+        }
+        let (rows, _) = self.rows(subject, &selection.filter)?;
+        let mut stages = rows.stages;
+        stages.extend(selection.stages(&rows.path));
+        stages.push(self.record_stage(&rows.path, &selection.fields));
+        let command = map! { "aggregate" => rows.collection, "pipeline" => stages };
+        let mut reply = LogicalReply::of(command);
+        reply.steps.splice(..0, selection.before);
+        Ok(reply)
+    }
+
+    /// The stage that makes a row the record.
+    pub fn record_stage(&self, path: &[String], fields: &[String]) -> Node {
+        if fields.is_empty() {
+            return map! { "$replaceWith" => format!("${}", path.join(".")) };
+        }
+        let has_id = fields.iter().any(|field| field == "_id");
+        let start = if has_id {
+            map! {}
+        } else {
+            map! { "_id" => 0 }
+        };
+        let value = |field: &String| format!("${}", prefixed(path, field));
+        map! { "$project" => fields.iter().fold(start, |made, field| with(made, field, value(field))) }
+    }
+
+    /// A `find` of documents of their own.
+    fn found(&mut self, subject: &PathEnd, entity: usize, selection: Selection) -> LogicalReply {
+        let model = self.model();
+        let collection = model.collection(entity);
+        self.index_selection(subject, entity, &selection);
+        let start = match subject {
+            PathEnd::Many(from, relation, is_down) => {
+                let this = &model.relations[*relation];
+                map! { if *is_down { this.up() } else { this.down() } => slot(&format!("{from}._id")) }
+            }
+            _ => map! {},
+        };
+        let filter = with_all(start, &selection.filter);
+        let mut command = map! { "find" => collection, "filter" => filter };
+        if !selection.sort.is_empty() {
+            command = with(command, "sort", selection.sort_node(&[]));
+        }
+        for (key, value) in [("skip", selection.skip), ("limit", selection.limit)] {
+            if let Some(value) = value {
+                command = with(command, key, value);
+            }
+        }
+        if let Some(projection) = self.projection(entity, &selection.fields) {
+            command = with(command, "projection", projection);
+        }
+        let mut reply = LogicalReply::of(command);
+        reply.steps.splice(..0, selection.before);
+        reply
+    }
+
+    /// The index for a selection of documents: the relation, equal fields, the order, ranges.
+    pub fn index_selection(&mut self, subject: &PathEnd, entity: usize, selection: &Selection) {
+        let model = self.model();
+        let mut keys = Vec::new();
+        if let PathEnd::Many(_, relation, is_down) = subject {
+            let this = &model.relations[*relation];
+            keys.push((if *is_down { this.up() } else { this.down() }.to_owned(), 1));
+        }
+        let conditions = selection.filter.as_mapping().unwrap_or_default();
+        let (equal, ranges): (Vec<_>, Vec<_>) = conditions
+            .iter()
+            .filter(|(key, _)| !key.value.starts_with('$'))
+            .map(|(key, value)| ((key.value.clone(), 1), value.as_mapping().is_none()))
+            .partition(|(_, is_equal)| *is_equal);
+        keys.extend(equal.into_iter().map(|(key, _)| key));
+        keys.extend(selection.sort.iter().cloned());
+        keys.extend(ranges.into_iter().map(|(key, _)| key));
+        self.documents.index(&model.collection(entity), &keys, false);
+    }
+
+    /// The array of a document, or a part of it that its own order gives.
+    fn whole_array(&mut self, from: &str, relation: usize, selection: Selection) -> LogicalReply {
+        let this = &self.model().relations[relation];
+        let (collection, _, filter) = self.locate(from, this.one);
+        let down = this.down();
+        let mut steps = selection.before.clone();
+        let part = match (&selection.skip, &selection.limit) {
+            (None, None) => None,
+            (None, Some(limit)) if selection.is_reverse => Some(match limit.tree {
+                Tree::Scalar(Scalar::Int(limit)) => Node::from(-limit),
+                _ => {
+                    let name = self.fresh("last_ones");
+                    let value = format!("-{}", limit.as_text().unwrap_or_default().trim_matches(['<', '>']));
+                    steps.push(map! { "let" => map! { name.as_str() => value } });
+                    slot(&name)
+                }
+            }),
+            (skip, limit) => {
+                let skip = skip.clone().unwrap_or_else(|| 0.into());
+                Some(vec![skip, limit.clone().unwrap_or_else(|| i64::from(i32::MAX).into())].into())
+            }
+        };
+        let projection = match part {
+            Some(part) => map! { "_id" => 1, down => map! { "$slice" => part } },
+            None if selection.fields.is_empty() => map! { "_id" => 0, down => 1 },
+            None => {
+                let fields = selection.fields.iter();
+                fields.fold(map! { "_id" => 0 }, |made, field| with(made, &format!("{down}.{field}"), 1))
+            }
+        };
+        steps.push(map! { "findOne" => collection, "filter" => filter, "projection" => projection });
+        let value = in_order(format!("reply.{down}"), &selection);
+        LogicalReply { steps, value }
+    }
+
+    /// Whether records come in the order of the list that names them.
+    fn keeps_list(&self, relation: usize, selection: &Selection) -> bool {
+        self.model().relations[relation].kind == RelationKind::Listing
+            && selection.sort.is_empty()
+            && !selection.is_unordered
+    }
+
+    /// The records whose `_id`s are in a list, by two queries, or by one if the document with the list is in a variable.
+    pub fn listed(&mut self, from: &str, known: Option<&str>, relation: usize, selection: Selection) -> LogicalReply {
+        let this = &self.model().relations[relation];
+        let entity = this.many;
+        let (collection, _, filter) = self.locate(from, this.one);
+        let keeps_list = self.keeps_list(relation, &selection);
+        let found = known.map_or_else(|| self.fresh("found"), str::to_owned);
+        let ids = self.fresh("ids");
+        let projection = map! { "_id" => 0, this.down() => 1 };
+        let mut steps = selection.before.clone();
+        if known.is_none() {
+            steps.push(map! { "findOne" => collection, "filter" => filter, "projection" => projection, "as" => found.as_str() });
+        }
+        let list = format!("{found} == null ? [] : {found}.{}", this.down());
+        steps.push(map! { "let" => map! { ids.as_str() => list } });
+        let is_whole = selection.is_whole();
+        let sort = if is_whole { Vec::new() } else { selection.sort.clone() };
+        let by_id = map! { "_id" => map! { "$in" => slot(&ids) } };
+        let part = Selection { sort, before: Vec::new(), filter: map! {}, ..selection };
+        let mut reply = self.found(&PathEnd::All(entity), entity, part);
+        let command = reply.steps.pop().unwrap_or_else(|| map! {});
+        steps.push(with(command, "filter", with_all(by_id, &selection.filter)));
+        let value = match (keeps_list, is_whole && !selection.sort.is_empty()) {
+            (true, _) => format!("reorder(reply, '_id', {ids})"),
+            (false, true) => sorted("reply", &selection.sort),
+            (false, false) => "reply".to_owned(),
+        };
+        LogicalReply { steps, value }
+    }
+
+    /// The same by `$lookup`, which does not keep the order of the list.
+    fn joined_in_order(&mut self, subject: &PathEnd, relation: usize, selection: Selection) -> Derived<LogicalReply> {
+        let (rows, _) = self.rows(subject, &selection.filter)?;
+        let down = self.model().relations[relation].down();
+        let mut stages = rows.stages;
+        // Without `$unwind` one row has the list and the records.
+        stages.pop();
+        stages.push(map! { "$project" => map! { "_id" => 0, down => 1, "joined" => 1 } });
+        if selection.has_filter() || !selection.fields.is_empty() {
+            let message = format!("`where` or `fields` in the order of the list of `{}`", self.model().key(relation));
+            return refuse_shape(
+                relation,
+                message,
+                "not derived with `join: lookup`",
+                "try `join: queries`, or a `sort`",
+            );
+        }
+        let reply = LogicalReply::of(map! { "aggregate" => rows.collection, "pipeline" => stages });
+        Ok(reply.map(|_| format!("reorder(reply[0].joined, '_id', reply[0].{down})")))
+    }
+
+    pub fn count(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
+        let subject = self.subject(target, true)?;
+        let entity = self.entity_of(&subject);
+        let filter = self.condition(entity, options, "where")?;
+        let has_filter = filter.as_mapping().is_some_and(|entries| !entries.is_empty());
+        let (shape, model) = (self.documents.shape, self.model());
+        if let PathEnd::Many(from, relation, true) = &subject
+            && shape.word(*relation) != Word::Reference
+            && shape.home(model, model.relations[*relation].one).1.is_empty()
+            && !has_filter
+        {
+            let this = &model.relations[*relation];
+            let (collection, _, filter) = self.locate(from, this.one);
+            let size = map! { "_id" => 0, "n" => map! { "$size" => format!("${}", this.down()) } };
+            let stages: Vec<Node> = vec![map! { "$match" => filter }, map! { "$project" => size }];
+            let reply = LogicalReply::of(map! { "aggregate" => collection, "pipeline" => stages });
+            return Ok(reply.map(|_| "size(reply) == 0 ? 0 : reply[0].n".to_owned()));
+        }
+        self.index_of_conditions(&subject, &filter);
+        let (rows, _) = self.rows(&subject, &filter)?;
+        if rows.path.is_empty() {
+            let start = rows.stages.first().and_then(|stage| stage.get("$match")).cloned().unwrap_or_else(|| map! {});
+            return Ok(LogicalReply::of(
+                map! { "countDocuments" => rows.collection, "filter" => with_all(start, &filter) },
+            ));
+        }
+        Ok(grouped(rows, &filter, map! { "$sum" => 1 }))
+    }
+
+    pub fn sum(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
+        let Some((path, field)) = target.rsplit_once('.') else {
+            return refuse("`sum` of no field", "a path ends with a field", "for example `sum: order.lines.cents`");
+        };
+        let subject = self.subject(path, true)?;
+        let entity = self.entity_of(&subject);
+        self.check_fields(entity, &[field.to_owned()])?;
+        let filter = self.condition(entity, options, "where")?;
+        self.index_of_conditions(&subject, &filter);
+        let (rows, _) = self.rows(&subject, &filter)?;
+        let sum = map! { "$sum" => format!("${}", prefixed(&rows.path, field)) };
+        Ok(grouped(rows, &filter, sum))
+    }
+
+    /// The index of a count or sum of documents of their own.
+    fn index_of_conditions(&mut self, subject: &PathEnd, filter: &Node) {
+        let model = self.model();
+        let entity = self.entity_of(subject);
+        if !self.documents.shape.home(model, entity).1.is_empty() {
+            return;
+        }
+        let mut keys = Vec::new();
+        if let PathEnd::Many(_, relation, is_down) = subject {
+            let this = &model.relations[*relation];
+            if *is_down && self.documents.shape.word(*relation) != Word::Reference {
+                return;
+            }
+            keys.push((if *is_down { this.up() } else { this.down() }.to_owned(), 1));
+        }
+        keys.extend(filter.as_mapping().unwrap_or_default().iter().map(|(key, _)| (key.value.clone(), 1)));
+        self.documents.index(&model.collection(entity), &keys, false);
+    }
+
+    /// Steps that run the command of a selection and keep its rows under a name.
+    pub fn kept(&mut self, mut reply: LogicalReply, name: &str) -> (Vec<Node>, String) {
+        let name = self.fresh(name);
+        name_reply(&mut reply.steps, &reply.value, &name);
+        (reply.steps, name)
+    }
+}
+
+/// The expression of a whole array in the order of a selection.
+pub(super) fn in_order(array: String, selection: &Selection) -> String {
+    match (&selection.sort, selection.by_arrival) {
+        (sort, _) if sort.is_empty() => array,
+        (_, true) if selection.is_reverse => format!("reverse({array})"),
+        (_, true) => array,
+        (sort, false) => sorted(&array, sort),
+    }
+}
+
+/// Whether an array as it is, or one part of it, is the selection.
+fn is_whole_array(selection: &Selection) -> bool {
+    let is_part = selection.by_arrival && selection.fields.is_empty();
+    let is_reverse_page = selection.is_reverse && selection.skip.is_some();
+    !selection.has_filter() && (selection.is_whole() || is_part && !is_reverse_page)
+}
+
+/// One number about rows.
+fn grouped(rows: Rows, filter: &Node, number: Node) -> LogicalReply {
+    let mut stages = rows.stages;
+    if filter.as_mapping().is_some_and(|entries| !entries.is_empty()) {
+        stages.push(map! { "$match" => prefix_keys(filter, &rows.path) });
+    }
+    let null = Node { span: crate::scenario::Span::default(), tree: Tree::Scalar(Scalar::Null) };
+    stages.push(map! { "$group" => map! { "_id" => null, "n" => number } });
+    let reply = LogicalReply::of(map! { "aggregate" => rows.collection, "pipeline" => stages });
+    reply.map(|_| "size(reply) == 0 ? 0 : reply[0].n".to_owned())
+}
+
+/// The condition of the records behind one in an order of two ascending fields.
+fn after(last: &str, sort: &[(String, i64)]) -> Derived<Node> {
+    let [(first, 1), (second, 1)] = sort else {
+        let help = "for example `sort: { created_on: 1, _id: 1 }`";
+        return refuse("`after` in an order that is not of two ascending fields", "not derived", help);
+    };
+    let value = |field: &String| slot(&format!("{last}.{field}"));
+    let later: Vec<Node> = [first, second].map(|field| map! { field => map! { "$gt" => value(field) } }).into();
+    Ok(map! { first => map! { "$gte" => value(first) }, "$or" => later })
+}
+
+/// Fields with directions.
+fn directions(node: Option<&Node>) -> Vec<(String, i64)> {
+    let entries = node.and_then(Node::as_mapping).unwrap_or_default().iter();
+    let direction = |node: &Node| if node.tree == Tree::Scalar(Scalar::Int(-1)) { -1 } else { 1 };
+    entries.map(|(field, node)| (field.value.clone(), direction(node))).collect()
+}
+
+/// The expression of a sorted list.
+fn sorted(list: &str, sort: &[(String, i64)]) -> String {
+    let keys: Vec<String> =
+        sort.iter().map(|(field, direction)| format!("'{}{field}'", if *direction < 0 { "-" } else { "" })).collect();
+    format!("sort_by({list}, [{}])", keys.join(", "))
+}
+
+/// The text of a scalar expression.
+fn cel(node: &Node) -> String {
+    node.as_literal().map(|text| text.value).unwrap_or_default()
+}
+
+/// A field of a record that is at a path.
+pub(super) fn prefixed(path: &[String], field: &str) -> String {
+    path.iter().map(String::as_str).chain([field]).collect::<Vec<_>>().join(".")
+}
+
+/// A condition on the fields of a record, for rows that have it at a path.
+pub(super) fn prefix_keys(filter: &Node, path: &[String]) -> Node {
+    let entries = filter.as_mapping().unwrap_or_default().iter();
+    entries.fold(map! {}, |made, (key, value)| match value.as_list() {
+        Some(items) if key.value.starts_with('$') => {
+            with(made, &key.value, items.iter().map(|item| prefix_keys(item, path)).collect::<Vec<_>>())
+        }
+        _ => with(made, &prefixed(path, &key.value), value.clone()),
+    })
+}
+
+/// Whether a condition that holds for an element of an array also holds for the array.
+fn holds_in_arrays(value: &Node) -> bool {
+    const POSITIVE: [&str; 6] = ["$eq", "$gt", "$gte", "$in", "$lt", "$lte"];
+    value.as_mapping().is_none_or(|entries| entries.iter().all(|(key, _)| POSITIVE.contains(&key.value.as_str())))
+}

@@ -1,0 +1,137 @@
+//! Which logical step every word can do, and what is derived from the examples.
+
+use std::fmt::Write as _;
+
+use crate::compile::{self, Choice, compile};
+use crate::scenario::{Diagnostics, Scenario, Source, read};
+
+/// Two relations below each other, a field with a record, and a list of records.
+const ENTITIES: &str = include_str!("../../tests/models/entities.yaml");
+
+/// The arguments of every step.
+const ARGUMENTS: &str = include_str!("../../tests/models/arguments.txt");
+
+/// Every rule, and steps that some words refuse.
+const STEPS: &str = include_str!("../../tests/models/steps.txt");
+
+fn scenario(text: &str) -> (Scenario, Diagnostics) {
+    let diagnostics = Diagnostics::new();
+    let read = read(&Source::new("test.yaml", text), &diagnostics);
+    (read.unwrap(), diagnostics)
+}
+
+/// What an operation becomes: `ok`, `transaction` or the beginning of its refusal.
+fn outcome(step: &str, orders: &str, lines: &str) -> String {
+    let text = format!(
+        "{ENTITIES}  act: {{ arguments: {{ {} }}, does: {step} }}\nmixes: {{ default: {{ make: 1, act: 1 }} }}\n\
+         strategies: {{ one: {{ shape: {{ user.orders: {orders}, order.lines: {lines} }} }} }}\n",
+        ARGUMENTS.trim().replace('\n', ", ")
+    );
+    let (scenario, diagnostics) = scenario(&text);
+    let plan = compile(&scenario, &Choice::default(), &diagnostics).unwrap();
+    let messages: Vec<String> = diagnostics.iter().map(|problem| problem.message).collect();
+    if plan.is_none() {
+        return format!("refused: {}", messages.join("; "));
+    }
+    assert!(messages.is_empty(), "{step}: {messages:?}");
+    let derived = compile::derived(&scenario, &Choice::default()).unwrap();
+    let operation = derived.strategies[0].1.get("operations").unwrap().get("act").unwrap();
+    let text = operation.on_one_line(str::to_owned);
+    if text.contains("transaction:") { "transaction".to_owned() } else { "ok".to_owned() }
+}
+
+#[test]
+fn every_step_is_derived_or_refused_with_words() {
+    const WORDS: [(&str, &str); 7] = [
+        ("reference", "reference"),
+        ("reference", "embed"),
+        ("reference", "list"),
+        ("embed", "reference"),
+        ("embed", "embed"),
+        ("list", "reference"),
+        ("list", "embed"),
+    ];
+    let mut table = String::new();
+    for step in STEPS.lines() {
+        let outcomes = WORDS.map(|(orders, lines)| outcome(step, orders, lines));
+        let _ = writeln!(table, "{step}");
+        for ((orders, lines), outcome) in WORDS.iter().zip(&outcomes) {
+            let _ = writeln!(table, "    {orders:9} {lines:9} {outcome}");
+        }
+    }
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn examples_are_derived_as_they_were() {
+    for text in [include_str!("../../examples/model.yaml"), include_str!("../../examples/model-moves.yaml")] {
+        let (scenario, _) = scenario(text);
+        let derived = compile::derived(&scenario, &Choice::default()).unwrap();
+        for (name, node) in &derived.strategies {
+            let file = format!("{}.{name}", scenario.name.value);
+            insta::assert_snapshot!(file, crate::derive::text::entry(name, node));
+        }
+    }
+}
+
+#[test]
+fn an_entry_by_hand_takes_the_place_of_the_derived_one() {
+    let (scenario, _) = scenario(include_str!("../../examples/model.yaml"));
+    let derived = compile::derived(&scenario, &Choice::default()).unwrap().scenario;
+    let steps = |name: &str| {
+        let strategies = compile::inherit(&derived.strategies, &Diagnostics::new());
+        let strategy = strategies.into_iter().find(|one| one.name.value == name).unwrap();
+        let found = strategy.operations.into_iter().filter(|(name, _)| name.value == "pieces");
+        found.map(|(_, steps)| format!("{steps:?}")).collect::<Vec<_>>()
+    };
+    assert_eq!((steps("by_hand").len(), steps("lines_inside").len()), (1, 1));
+    assert!(steps("by_hand")[0].contains("lines.quantity"));
+    assert_ne!(steps("by_hand"), steps("lines_inside"));
+}
+
+/// The text of a derived strategy, in the place of its shape, is the same strategy.
+#[test]
+fn the_text_of_a_derived_strategy_compiles_to_the_same_plan() {
+    for text in [include_str!("../../examples/model.yaml"), include_str!("../../examples/model-moves.yaml")] {
+        let (model, _) = scenario(text);
+        let derived = compile::derived(&model, &Choice::default()).unwrap();
+        let (before, _) = text.split_once("\nstrategies:\n").unwrap();
+        let written: String = derived.strategies.iter().map(|(name, node)| super::text::entry(name, node)).collect();
+        let (written, problems) = scenario(&format!("{before}\nstrategies:\n{written}"));
+        let strategies: Vec<String> = derived.strategies.iter().map(|(name, _)| name.clone()).collect();
+        let choice = Choice { strategies, ..Choice::default() };
+        let plans = [&model, &written].map(|scenario| compile(scenario, &choice, &problems).unwrap());
+        assert!(problems.is_empty(), "{:?}", problems.iter().collect::<Vec<_>>());
+        let [one, two] = plans.map(Option::unwrap);
+        for (one, two) in one.arms.iter().zip(two.arms.iter()) {
+            let whole = |arm: &crate::plan::Arm| {
+                let programs = arm.operations.iter().chain(&arm.state);
+                let programs: Vec<String> = programs.map(|program| format!("{:?}", program.steps)).collect();
+                format!("{} {} {:?} {programs:#?}", arm.name, arm.about, arm.collections)
+            };
+            // Steps know the line that they are written in.
+            let plain = |text: String| {
+                let is_place = |line: &&str| !line.contains("test.yaml:");
+                text.lines().filter(is_place).collect::<Vec<_>>().join("\n")
+            };
+            let (one, two) = (plain(whole(one)), plain(whole(two)));
+            assert_eq!(one.lines().zip(two.lines()).find(|(one, two)| one != two), None);
+            assert_eq!(one.len(), two.len());
+        }
+    }
+}
+
+#[test]
+fn a_model_of_too_many_relations_is_refused() {
+    let entity = |n: usize| format!("  e{n}: {{ of: root, as: l{n}, count: 1, fields: {{ _id: oid() }} }}\n");
+    let entities: String = (0..200).map(entity).collect();
+    let text = format!(
+        "format: 1\nname: test\ntitle: Test\nentities:\n  root: {{ count: 2, fields: {{ _id: index }} }}\n{entities}\
+         operations: {{ act: {{ arguments: {{ root: uniform(root) }}, does: {{ get: root }} }} }}\n\
+         mixes: {{ default: {{ act: 1 }} }}\nstrategies: {{ one: {{ shape: {{ root.l1: embed }} }} }}\n"
+    );
+    let (scenario, diagnostics) = scenario(&text);
+    assert!(compile(&scenario, &Choice::default(), &diagnostics).unwrap().is_none());
+    let messages: Vec<String> = diagnostics.iter().map(|problem| problem.message).collect();
+    assert_eq!(messages, ["200 relations, and a model may have 100"]);
+}

@@ -1,0 +1,284 @@
+//! One operation: its logical steps become the steps of a strategy.
+
+use std::collections::HashSet;
+
+use crate::scenario::{LogicalStep, Node, Scalar, Span, Spanned, Tree};
+
+use super::build::{map, place, slot, with};
+use super::document::Documents;
+use super::model::{Model, PathEnd, option, text_option};
+use super::refusal::{Derived, Refusal, refuse};
+use super::shape::Word;
+
+/// The options of a logical step.
+pub(super) type Options = [(Spanned<String>, Node)];
+
+/// What a logical read becomes: steps, and the expression of its reply.
+pub(super) struct LogicalReply {
+    pub steps: Vec<Node>,
+    pub value: String,
+}
+
+impl LogicalReply {
+    pub fn of(command: Node) -> LogicalReply {
+        LogicalReply { steps: vec![command], value: "reply".to_owned() }
+    }
+
+    pub fn map(self, value: impl FnOnce(&str) -> String) -> LogicalReply {
+        LogicalReply { value: value(&self.value), ..self }
+    }
+}
+
+/// Translates the steps of one operation.
+pub(super) struct Translation<'t, 'm> {
+    pub documents: &'t mut Documents<'m>,
+    pub operation: usize,
+    names: HashSet<String>,
+}
+
+impl<'t, 'm> Translation<'t, 'm> {
+    pub fn new(documents: &'t mut Documents<'m>, operation: usize) -> Translation<'t, 'm> {
+        let arguments = documents.model.arguments(operation).iter().map(|argument| argument.name.clone());
+        let names = arguments.chain(["reply".to_owned()]).collect();
+        Translation { documents, operation, names }
+    }
+
+    pub fn model(&self) -> &'m Model<'m> {
+        self.documents.model
+    }
+
+    /// A variable that the operation does not have yet.
+    pub fn fresh(&mut self, name: &str) -> String {
+        let mut name = name.to_owned();
+        while !self.names.insert(name.clone()) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// All steps of the operation. Each derived node has the place of the shape, and of the logical step as its use.
+    pub fn steps(&mut self, shape: Span) -> Result<Vec<Node>, (Span, Box<Refusal>)> {
+        let does = &self.model().scenario.operations[self.operation].does;
+        let mut made = Vec::new();
+        let mut result: Option<String> = None;
+        let first_write = does.iter().position(LogicalStep::is_write);
+        for (position, step) in does.iter().enumerate() {
+            if first_write.is_some_and(|write| write < position) {
+                let label = "the write before it gives the outcome of the call";
+                let help = "a write is the last step; put writes that belong together into `atomically`";
+                return refuse("a step after a write", label, help).map_err(|refusal| (step.span(), refusal));
+            }
+            let LogicalStep::Logical { word, target, options, writes } = step else {
+                let LogicalStep::Other(node) = step else { continue };
+                // A step of the user sees the logical reply, not that of the last command.
+                match result.take().filter(|value| value != "reply") {
+                    Some(value) => {
+                        let name = self.fresh("result");
+                        let keep = map! { "let" => map! { name.as_str() => value } };
+                        made.extend([self.placed(keep, shape, node.span), renamed(node, &name)]);
+                    }
+                    None => made.push(node.clone()),
+                }
+                continue;
+            };
+            let at = |refusal| (target.span, refusal);
+            let steps = if step.is_write() {
+                self.write(&word.value, &target.value, options, writes).map_err(at)?
+            } else {
+                let reply = self.read(&word.value, &target.value, options).map_err(at)?;
+                let mut steps = reply.steps;
+                match text_option(options, "as") {
+                    Some(name) => {
+                        self.names.insert(name.to_owned());
+                        name_reply(&mut steps, &reply.value, name);
+                        result = None;
+                    }
+                    None => result = Some(reply.value),
+                }
+                steps
+            };
+            made.extend(steps.into_iter().map(|node| self.placed(node, shape, target.span)));
+        }
+        if let Some(value) = result.filter(|value| value != "reply") {
+            let span = does.last().map_or(shape, LogicalStep::span);
+            made.push(self.placed(map! { "return" => value }, shape, span));
+        }
+        Ok(made)
+    }
+
+    fn placed(&self, mut node: Node, shape: Span, step: Span) -> Node {
+        place(&mut node, shape.used_at(step));
+        node
+    }
+
+    fn read(&mut self, word: &str, target: &str, options: &Options) -> Derived<LogicalReply> {
+        match word {
+            "get" => self.get(target, options),
+            "list" => self.list(target, options),
+            "count" => self.count(target, options),
+            _ => self.sum(target, options),
+        }
+    }
+
+    /// The `_id` of the parent of a record, where that is known before the call and never changes.
+    pub fn hint(&self, argument: &str, entity: usize) -> Option<Node> {
+        let relation = self.model().parent_of(entity)?;
+        let is_loaded = self.model().argument(self.operation, argument)?.is_loaded;
+        let up = self.model().relations[relation].up();
+        (is_loaded && !self.model().is_moved(entity)).then(|| slot(&format!("{argument}.{up}._id")))
+    }
+
+    /// The filter of the document with a record, and an index that finds it.
+    pub fn locate(&mut self, argument: &str, entity: usize) -> (String, Vec<String>, Node) {
+        let (collection, path) = self.documents.shape.home(self.model(), entity);
+        let id = slot(&format!("{argument}._id"));
+        let field = id_of(&path);
+        if path.is_empty() {
+            return (collection, path, map! { "_id" => id });
+        }
+        let filter = match self.hint(argument, entity) {
+            Some(parent) => {
+                let outer = id_of(&path[..path.len() - 1]);
+                self.documents.index(&collection, &[(outer.clone(), 1)], false);
+                map! { outer => parent, field => id }
+            }
+            None => {
+                self.documents.index(&collection, &[(field.clone(), 1)], false);
+                map! { field => id }
+            }
+        };
+        (collection, path, filter)
+    }
+
+    /// What is returned of documents of an entity: chosen fields, or all but the arrays that the shape adds.
+    pub fn projection(&self, entity: usize, fields: &[String]) -> Option<Node> {
+        if !fields.is_empty() {
+            let own = fields.iter().filter(|field| *field != "_id");
+            let made = own.fold(map! {}, |made, field| with(made, field, 1));
+            let has_id = fields.iter().any(|field| field == "_id");
+            return Some(match (has_id, fields.len()) {
+                (true, 1) => map! { "_id" => 1 },
+                (true, _) => made,
+                (false, _) => with(made, "_id", 0),
+            });
+        }
+        let model = self.model();
+        let arrays = model.children_of(entity).filter(|child| self.documents.shape.word(*child) != Word::Reference);
+        let made = arrays.fold(map! {}, |made, child| with(made, model.relations[child].down(), 0));
+        made.as_mapping().is_some_and(|entries| !entries.is_empty()).then_some(made)
+    }
+
+    /// Fields of an entity that a step names.
+    pub fn check_fields(&self, entity: usize, fields: &[String]) -> Derived<()> {
+        let model = self.model();
+        let known: Vec<&str> = model.entity(entity).fields.iter().map(|(name, _)| name.value.as_str()).collect();
+        for field in fields {
+            let first = field.split('.').next().unwrap_or_default();
+            if !first.starts_with('$') && !known.contains(&first) {
+                let message = format!("`{}` has no field `{first}`", model.name(entity));
+                let is_parent = model.parent_of(entity).is_some_and(|parent| model.relations[parent].up() == first);
+                let help = if is_parent {
+                    format!("the records of one `{first}` are a relation: begin the path with it")
+                } else {
+                    crate::scenario::nearest(first, &known)
+                };
+                return refuse(message, "not a field", help);
+            }
+        }
+        Ok(())
+    }
+
+    /// A number of a step as a template: itself, or a slot of a variable.
+    pub fn amount(&mut self, node: &Node, name: &str, steps: &mut Vec<Node>) -> Node {
+        match (&node.tree, node.as_text()) {
+            (_, Some(text)) if !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
+                slot(text)
+            }
+            (Tree::Scalar(Scalar::Int(_)), _) => node.clone(),
+            _ => {
+                let name = self.fresh(name);
+                steps.push(map! { "let" => map! { name.as_str() => node.clone() } });
+                slot(&name)
+            }
+        }
+    }
+
+    /// What a path of a read leads to.
+    pub fn subject(&self, path: &str, is_all: bool) -> Derived<PathEnd> {
+        self.model().subject(self.operation, path, is_all)
+    }
+
+    /// Checks the condition of a step, whose fields are those of the entity.
+    pub fn condition(&self, entity: usize, options: &Options, key: &str) -> Derived<Node> {
+        let Some(node) = option(options, key) else { return Ok(map! {}) };
+        let keys: Vec<String> =
+            node.as_mapping().unwrap_or_default().iter().map(|(key, _)| key.value.clone()).collect();
+        if let Some(operator) = keys.iter().find(|key| key.starts_with('$')) {
+            let help = "conditions of fields are joined by `and`; write any other operation by hand";
+            return refuse(format!("`{operator}` in `{key}`"), "only conditions of fields are derived", help);
+        }
+        self.check_fields(entity, &keys)?;
+        Ok(node.clone())
+    }
+}
+
+impl LogicalStep {
+    /// Whether it changes the data.
+    pub(super) fn is_write(&self) -> bool {
+        matches!(self, LogicalStep::Logical { word, .. } if !["get", "list", "count", "sum"].contains(&word.value.as_str()))
+    }
+
+    /// Where it is written.
+    pub(super) fn span(&self) -> Span {
+        match self {
+            LogicalStep::Logical { target, .. } => target.span,
+            LogicalStep::Other(node) => node.span,
+        }
+    }
+}
+
+/// The field with the `_id` of a record in nested arrays.
+pub(super) fn id_of(path: &[String]) -> String {
+    path.iter().map(String::as_str).chain(["_id"]).collect::<Vec<_>>().join(".")
+}
+
+/// Keeps a reply under a name: as the reply of the last command, or as a variable.
+pub(super) fn name_reply(steps: &mut Vec<Node>, value: &str, name: &str) {
+    let is_command = |node: &Node| node.get("let").is_none() && node.get("if").is_none();
+    match steps.pop() {
+        Some(last) if value == "reply" && is_command(&last) => steps.push(with(last, "as", name)),
+        last => {
+            steps.extend(last);
+            steps.push(map! { "let" => map! { name => value } });
+        }
+    }
+}
+
+/// A step in which `reply` has another name.
+fn renamed(node: &Node, name: &str) -> Node {
+    let tree = match &node.tree {
+        Tree::Scalar(Scalar::Text(text)) => Tree::Scalar(Scalar::Text(replaced(text, name))),
+        Tree::Scalar(scalar) => Tree::Scalar(scalar.clone()),
+        Tree::List(items) => Tree::List(items.iter().map(|item| renamed(item, name)).collect()),
+        Tree::Mapping(entries) => {
+            Tree::Mapping(entries.iter().map(|(key, value)| (key.clone(), renamed(value, name))).collect())
+        }
+    };
+    Node { span: node.span, tree }
+}
+
+/// The text with the word `reply`, where it is a name, replaced.
+fn replaced(text: &str, name: &str) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.' || c == '\'' || c == '"';
+    let mut made = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("reply") {
+        let (before, after) = (&rest[..at], &rest[at + 5..]);
+        let follows = made.chars().chain(before.chars()).last().is_some_and(is_part);
+        let goes_on = after.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '\'' || c == '"');
+        made.push_str(before);
+        made.push_str(if follows || goes_on { "reply" } else { name });
+        rest = after;
+    }
+    made + rest
+}
