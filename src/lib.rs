@@ -3,9 +3,9 @@
 //! The folders are the pipeline:
 //!
 //! ```text
-//! YAML ── scenario ──► compile ──► plan ──► engine ──► results ──► stats ──► report
-//!                                   ▲       ▲    ▲        ▲
-//!                               generate  server record ──┘          cli drives them all
+//! YAML ── scenario ──► derive ──► compile ──► plan ──► engine ──► results ──► stats ──► report
+//!                                              ▲       ▲    ▲        ▲
+//!                                          generate  server record ──┘          cli drives them all
 //! ```
 
 pub mod campaign;

@@ -102,11 +102,10 @@ impl<'s> Model<'s> {
             for (field, target, is_list) in &facts.references[many] {
                 let name = Some(field.clone());
                 let other = entity.inverse.as_ref().and_then(|names| names.get(field)?.as_text().map(str::to_owned));
-                relations.push(match is_list {
-                    true => {
-                        ModelRelation { one: many, many: *target, down: name, up: other, kind: RelationKind::Listing }
-                    }
-                    false => ModelRelation { one: *target, many, down: None, up: name, kind: RelationKind::Reference },
+                relations.push(if *is_list {
+                    ModelRelation { one: many, many: *target, down: name, up: other, kind: RelationKind::Listing }
+                } else {
+                    ModelRelation { one: *target, many, down: None, up: name, kind: RelationKind::Reference }
                 });
             }
         }

@@ -380,10 +380,8 @@ impl Translation<'_, '_> {
                     let filter = map! { field => map! { "$in" => slot(&keys) } };
                     let find = map! { "find" => collection, "filter" => filter, "projection" => chosen };
                     steps.push(with(find, "as", owners.as_str()));
-                    let is_owner = match is_listed {
-                        true => format!("{row}._id in o.{field}"),
-                        false => format!("o._id == {row}.{up}"),
-                    };
+                    let is_owner =
+                        if is_listed { format!("{row}._id in o.{field}") } else { format!("o._id == {row}.{up}") };
                     format!("{owners}.filter(o, {is_owner})[0]")
                 }
             };

@@ -14,6 +14,7 @@ mod documents;
 mod examples;
 mod failover;
 mod foreign_data;
+mod models;
 mod mongosh;
 mod planted;
 mod resume;
