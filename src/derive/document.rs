@@ -1,4 +1,4 @@
-//! Documents, indexes and `state`.
+//! DerivedDocuments, indexes and `state`.
 
 use std::collections::HashSet;
 
@@ -16,15 +16,15 @@ const DEEPEST: usize = 2;
 type Index = (Vec<(String, i64)>, bool);
 
 /// The documents of a strategy, and the indexes that its operations need.
-pub(super) struct Documents<'m> {
+pub(super) struct DerivedDocuments<'m> {
     pub model: &'m Model<'m>,
     pub shape: &'m ModelShape,
     indexes: Vec<(String, Index)>,
 }
 
-impl<'m> Documents<'m> {
-    pub fn new(model: &'m Model<'m>, shape: &'m ModelShape) -> Derived<Documents<'m>> {
-        let documents = Documents { model, shape, indexes: Vec::new() };
+impl<'m> DerivedDocuments<'m> {
+    pub fn new(model: &'m Model<'m>, shape: &'m ModelShape) -> Derived<DerivedDocuments<'m>> {
+        let documents = DerivedDocuments { model, shape, indexes: Vec::new() };
         for (position, relation) in model.relations.iter().enumerate() {
             let word = shape.word(position);
             let key = model.key(position);

@@ -23,7 +23,7 @@ pub use model::{ArgumentFacts, Facts};
 pub use text::entry;
 
 use build::{map, mapping, place, with};
-use document::Documents;
+use document::DerivedDocuments;
 use model::Model;
 use refusal::{Derived, Refusal};
 use shape::ModelShape;
@@ -130,7 +130,7 @@ fn derived(
     };
     let here = span_of(strategy);
     let at = |refusal: &Refusal| refusal.relation.map(|relation| shape.place(relation).unwrap_or(here));
-    let mut documents = match Documents::new(model, &shape) {
+    let mut documents = match DerivedDocuments::new(model, &shape) {
         Ok(documents) => documents,
         Err(refusal) => {
             let place = at(&refusal);

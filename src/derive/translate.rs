@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::scenario::{LogicalStep, Node, Scalar, Span, Spanned, Tree};
 
 use super::build::{map, place, slot, with};
-use super::document::Documents;
+use super::document::DerivedDocuments;
 use super::model::{Model, PathEnd, option, text_option};
 use super::refusal::{Derived, Refusal, refuse};
 use super::shape::Word;
@@ -31,13 +31,13 @@ impl LogicalReply {
 
 /// Translates the steps of one operation.
 pub(super) struct Translation<'t, 'm> {
-    pub documents: &'t mut Documents<'m>,
+    pub documents: &'t mut DerivedDocuments<'m>,
     pub operation: usize,
     names: HashSet<String>,
 }
 
 impl<'t, 'm> Translation<'t, 'm> {
-    pub fn new(documents: &'t mut Documents<'m>, operation: usize) -> Translation<'t, 'm> {
+    pub fn new(documents: &'t mut DerivedDocuments<'m>, operation: usize) -> Translation<'t, 'm> {
         let arguments = documents.model.arguments(operation).iter().map(|argument| argument.name.clone());
         let names = arguments.chain(["reply".to_owned()]).collect();
         Translation { documents, operation, names }
