@@ -19,6 +19,7 @@ pub mod compare;
 pub mod data_size;
 pub mod exit;
 pub mod explain;
+pub mod left_out;
 pub mod list;
 pub mod misplaced_uri;
 pub mod next;

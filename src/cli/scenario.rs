@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::compile::{Choice, compile};
-use crate::engine::unsupported;
+use crate::engine::{Refusals, refusals};
 use crate::plan::Plan;
 use crate::results::SkippedStrategy;
 use crate::scenario::{self, Diagnostics, Scenario, Source};
@@ -13,7 +13,7 @@ use super::argument::SubjectArguments;
 use super::exit::CliError;
 use super::reservation::databases;
 use super::session::Session;
-use super::{catalogue, output};
+use super::{catalogue, left_out, output};
 
 /// A scenario without errors.
 #[derive(Debug, Clone)]
@@ -36,10 +36,10 @@ impl Ready {
         compile(&self.scenario, &Choice { strategies, ..choice }, &Diagnostics::new()).ok().flatten()
     }
 
-    /// Leaves out, and names, the strategies of `choice` with a command that the server does not know.
+    /// Leaves out, and names, the strategies of `choice` with a command that only a later release of the server knows.
     ///
     /// # Errors
-    /// When the baseline is among them, or fewer than two strategies are left.
+    /// When the server refuses what no release knows, the baseline is left out, or fewer than two strategies are left.
     pub async fn skip_unsupported(
         &mut self,
         session: &Session,
@@ -47,11 +47,17 @@ impl Ready {
         namespace: &Namespace,
     ) -> Result<(), CliError> {
         let database = databases(namespace, &self.plan).into_iter().next().unwrap_or_default();
-        let skipped = unsupported(&session.target, &self.plan, &database).await;
+        let version = &session.deployment.version;
+        let Refusals { skipped, mistakes } = refusals(&session.target, &self.plan, &database, version).await;
+        if !mistakes.is_empty() {
+            return Err(CliError::usage(format!(
+                "MongoDB {version} refuses what no release of MongoDB knows; correct the scenario:\n  {}",
+                mistakes.join("\n  ")
+            )));
+        }
         if skipped.is_empty() {
             return Ok(());
         }
-        let version = &session.deployment.version;
         let lines = skipped.iter().map(|one| format!("skipped {}: {}", one.name, one.reason)).collect::<Vec<_>>();
         output::message(&format!("MongoDB {version} does not know all commands:\n  {}\n", lines.join("\n  ")));
         let mut left: Vec<String> =
@@ -72,6 +78,7 @@ impl Ready {
         let compiled = compile(&self.scenario, &choice, &Diagnostics::new());
         let plan = compiled.map_err(|error| CliError::usage(error.to_string()))?;
         self.plan = plan.map_or_else(|| self.plan.clone(), Arc::new);
+        left_out::note(&skipped);
         self.skipped.extend(skipped);
         Ok(())
     }

@@ -39,6 +39,9 @@ pub struct Arguments {
     /// The subcommand.
     #[command(subcommand)]
     pub command: CliCommand,
+    /// Accept that strategies are left out for which the server is too old
+    #[arg(long, global = true, hide_short_help = true)]
+    pub allow_skipped: bool,
 }
 
 /// The subcommands.
@@ -109,7 +112,12 @@ const RULES: [RuleSource; 2] = [studies::sweep::rules::RULES, studies::growth::r
 /// # Errors
 /// The error to print, with its exit code.
 pub fn execute(arguments: Arguments) -> Result<Exit, CliError> {
-    match arguments.command {
+    let exit = execute_command(arguments.command)?;
+    Ok(cli::left_out::conclude(exit, arguments.allow_skipped))
+}
+
+fn execute_command(command: CliCommand) -> Result<Exit, CliError> {
+    match command {
         CliCommand::Run(arguments) => cli::run::run(*arguments),
         CliCommand::Sweep(arguments) => studies::sweep::command::sweep(&arguments),
         CliCommand::Grow(arguments) => studies::growth::command::grow(&arguments),

@@ -5,6 +5,8 @@
 
 use crate::scenario::{Diagnostics, Node, Scalar, Span, Spanned, Tree};
 
+use super::known_names::check_names_in;
+
 /// The commands that a step `command:` may send. They concern the database that they are sent to, and only read and write
 /// collections and indexes.
 const COMMANDS: &str = "aggregate collMod collStats count create createIndexes dbStats delete distinct drop \
@@ -48,6 +50,7 @@ pub fn check_command(command: &Node, diagnostics: &Diagnostics) {
         }
         Some(_) | None => {}
     }
+    fields.iter().for_each(|(option, value)| check_names_in(&option.value, value, diagnostics));
     if let Some(pipeline) = command.get("pipeline").filter(|_| fields[0].0.value == "aggregate") {
         check_pipeline(pipeline, diagnostics);
     }

@@ -2,14 +2,16 @@
 
 use crate::scenario::{Diagnostics, Node, Span, Spanned, Tree};
 
+use super::known_names::check_names_in;
 use super::scope::{Origin, Scope};
 
 /// Keys whose texts name fields or types, or are expressions.
 const OTHER_TEXTS: [&str; 5] = ["$rename", "$type", "$literal", "$currentDate", "forEach"];
 
-/// Warns of texts in an option of a command that are the names of variables. Those in a pipeline are mostly names of
+/// Reports unknown names in an option of a command, and warns of texts that are the names of variables. Those in a pipeline are mostly names of
 /// fields, so only what its `$match` stages compare is looked at.
 pub fn check_option(option: &str, node: &Node, scope: &Scope) {
+    check_names_in(option, node, scope.diagnostics);
     match option {
         "pipeline" => check_matches(node, scope),
         "update" if matches!(node.tree, Tree::List(_)) => check_matches(node, scope),

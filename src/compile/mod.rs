@@ -15,6 +15,7 @@ mod foreign;
 mod generator_call;
 mod indexed_fields;
 mod inherit;
+mod known_names;
 mod lint;
 mod model;
 mod operation;

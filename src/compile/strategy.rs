@@ -6,6 +6,7 @@ use crate::scenario::{self, Diagnostics, Node, Scalar, Scenario, Spanned, StepDe
 use super::audit::PAIRS;
 use super::foreign::check_collection;
 use super::inherit::line_of;
+use super::known_names::check_collection_options;
 use super::lint::{check_options, check_texts, check_wholes};
 use super::operation::step_scope;
 use super::parts::{all, optional};
@@ -181,6 +182,7 @@ impl StrategyCompiler<'_> {
         };
         let indexes = collection.indexes.as_ref().map(|indexes| plain(indexes, "indexes"));
         let options = collection.options.as_ref().map(|options| plain(options, "options"));
+        check_collection_options(collection.indexes.as_ref(), collection.options.as_ref(), self.diagnostics);
         if let Some(options) = &collection.options {
             check_options(options, collection.indexes.as_ref(), self.diagnostics);
         }

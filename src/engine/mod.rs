@@ -29,5 +29,5 @@ pub use step::error::{Limit, StepError};
 pub(crate) use step::explain::ExplainTarget;
 pub use step::interpreter::Interpreter;
 pub(crate) use step::missing_index::MissingIndex;
-pub use step::support::unsupported;
+pub use step::support::{Refusals, refusals};
 pub use step::trace::{CallTrace, RetryCause};

@@ -6,6 +6,7 @@ pub(crate) mod bulk;
 pub mod call_id;
 pub(crate) mod data;
 pub(crate) mod expression;
+pub(crate) mod feature;
 mod frame;
 pub(crate) mod function;
 pub(crate) mod generator;

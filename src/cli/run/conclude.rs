@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::campaign::{EarlyEnd, Point, status};
 use crate::cli::exit::{CliError, Exit};
+use crate::cli::left_out;
 use crate::cli::report::{report_of, write_files, written};
 use crate::report::{Junit, Report};
 use crate::results::{Preset, RunRecord, StudyKind};
@@ -33,6 +34,8 @@ pub fn conclude<T: Target, G: Target + 'static>(
         return Err(end(early.unwrap_or_else(|| unwritten.into()), point.saved));
     }
     let record = &point.record;
+    // A resumed run left them out earlier.
+    left_out::note(&record.skipped);
     let report = report_of(record, folder).in_folder(&folder.display().to_string()).with_files();
     let unwritten = write_reports(record, &report, folder).err().or_else(|| write_junit(&report, junit).err());
     if let Some(error) = early.or(unwritten) {

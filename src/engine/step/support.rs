@@ -2,6 +2,7 @@
 
 use bson::{RawArrayBuf, RawDocumentBuf, rawdoc};
 
+use crate::plan::feature::later_release;
 use crate::plan::{Arm, Frame, Plan, Program, Step, call_id};
 use crate::results::SkippedStrategy;
 use crate::server::{FailureKind, ReplyKind, Target};
@@ -11,32 +12,38 @@ use super::explain::{explainable, stripped};
 /// Codes of errors about commands, stages, operators and fields that a server does not know: `CommandNotFound`,
 /// `InvalidPipelineOperator`, an unknown accumulator, expression, stage, and field.
 const UNKNOWN: [i32; 6] = [59, 168, 15_952, 31_325, 40_324, 40_415];
-/// Codes of errors of many kinds, which only the message distinguishes: `BadValue` and `FailedToParse`.
-const PERHAPS_UNKNOWN: [i32; 2] = [2, 9];
-/// Releases, and what is new in them that servers of today may lack, by the name in their messages (the release notes of MongoDB's manual).
-const FIRST_RELEASES: [(&str, &[&str]); 6] = [
-    ("5.1", &["$densify", "$documents"]),
-    ("5.2", &["$bottom", "$bottomN", "$firstN", "$lastN", "$locf", "$maxN", "$minN", "$sortArray", "$top", "$topN"]),
-    ("5.3", &["$fill", "$linearFill"]),
-    ("7.0", &["$median", "$percentile"]),
-    ("8.0", &["$toUUID", "bulkWrite", "update.updates.sort"]),
-    ("8.1", &["$rankFusion"]),
-];
 
-/// Returns the strategies with a command that the server does not know, each with the first one.
+/// What the server refuses of the strategies, whatever the values.
+#[derive(Debug, Default)]
+pub struct Refusals {
+    /// The strategies with a name that only a later release knows, each with the first one.
+    pub skipped: Vec<SkippedStrategy>,
+    /// What no release knows, with its place: mistakes of the scenario.
+    pub mistakes: Vec<String>,
+}
+
+/// Returns what a server of this version does not know of the commands of the strategies.
 ///
 /// Has the server explain every command of theirs, on a database without collections, with the arguments of a sample call;
 /// what earlier replies would give is null. A command without a value then is not asked about.
-pub async fn unsupported(target: &impl Target, plan: &Plan, database: &str) -> Vec<SkippedStrategy> {
-    let mut found = Vec::new();
+pub async fn refusals(target: &impl Target, plan: &Plan, database: &str, version: &str) -> Refusals {
+    let mut found = Refusals::default();
     for arm in plan.arms.iter().filter(|arm| !arm.is_repeat) {
-        for (place, command) in sample_commands(plan, arm) {
-            if let Some(message) = refusal(target, database, &command).await {
-                found.push(SkippedStrategy { name: arm.name.clone(), reason: format!("{place}: {message}") });
-                break;
+        for sample in sample_commands(plan, arm) {
+            let Some(message) = refusal(target, database, &sample.command).await else { continue };
+            let message = message.trim_end_matches('.');
+            let Some(since) = later_release(message, version) else {
+                found.mistakes.push(format!("{}: {} of strategy {}: {message}", sample.line, sample.place, arm.name));
+                continue;
+            };
+            if found.skipped.iter().all(|one| one.name != arm.name) {
+                let reason = format!("{}: {message} (available since MongoDB {since})", sample.place);
+                found.skipped.push(SkippedStrategy { name: arm.name.clone(), reason });
             }
         }
     }
+    // One mistake may be in several strategies, by `like`.
+    found.mistakes.dedup();
     found
 }
 
@@ -65,29 +72,27 @@ async fn unknown(target: &impl Target, database: &str, command: RawDocumentBuf) 
     let explain = rawdoc! { "explain": command, "verbosity": "queryPlanner" };
     let failure = target.run(database, explain, ReplyKind::Single).await.err()?;
     let FailureKind::Server(code) = failure.kind else { return None };
-    let says_so = || failure.message.contains("nknown ") || failure.message.contains("nrecognized ");
-    let is_unknown = UNKNOWN.contains(&code) || (PERHAPS_UNKNOWN.contains(&code) && says_so());
-    is_unknown.then(|| match first_release(&failure.message) {
-        Some(release) => format!("{} (available since MongoDB {release})", failure.message.trim_end_matches('.')),
-        None => failure.message,
-    })
+    let says_so = || ["nknown ", "nrecognized "].iter().any(|word| failure.message.contains(word));
+    (UNKNOWN.contains(&code) || says_so()).then_some(failure.message)
 }
 
-/// The first release with what a message names, if that is known.
-fn first_release(message: &str) -> Option<&'static str> {
-    let is_part_of_name = |letter: char| letter.is_alphanumeric() || letter == '$' || letter == '.';
-    let mut names = message.split(|letter| !is_part_of_name(letter));
-    let release = |name: &str| FIRST_RELEASES.iter().find(|(_, new)| new.contains(&name.trim_end_matches('.')));
-    names.find_map(release).map(|(release, _)| *release)
+/// A command with the values of a sample call.
+struct SampleCommand {
+    /// The command and what has it, such as `` `find posts` in read ``.
+    place: String,
+    /// The file and line of its step.
+    line: String,
+    command: RawDocumentBuf,
 }
 
-/// Binds the commands of a strategy: each with the operation or other program that has it.
-fn sample_commands(plan: &Plan, arm: &Arm) -> Vec<(String, RawDocumentBuf)> {
+/// Binds the commands of a strategy.
+fn sample_commands(plan: &Plan, arm: &Arm) -> Vec<SampleCommand> {
     let mut commands = Vec::new();
     let mut add = |place: &str, program: &Program, mut frame: Frame| {
-        let mut own = Vec::new();
-        bind(&program.steps, &mut frame, &mut own);
-        commands.extend(own.into_iter().map(|(label, bound)| (format!("`{label}` in {place}"), bound)));
+        bind(&program.steps, &mut frame, &mut |step, label, command| {
+            let line = program.places.0.get(step).cloned().unwrap_or_default();
+            commands.push(SampleCommand { place: format!("`{label}` in {place}"), line, command });
+        });
     };
     for (operation, program) in arm.operations.iter().enumerate() {
         let (seed, call) = (plan.round_seed(0), call_id::sample(operation, 0));
@@ -104,11 +109,15 @@ fn sample_commands(plan: &Plan, arm: &Arm) -> Vec<(String, RawDocumentBuf)> {
     commands
 }
 
-/// Binds commands, nested ones included. Names get their values as far as these do not depend on replies.
-fn bind<'p>(steps: &'p [Step], frame: &mut Frame, commands: &mut Vec<(&'p str, RawDocumentBuf)>) {
+/// Binds commands, nested ones included, each with the position of its place and its label. Names get their values as far as these
+/// do not depend on replies.
+fn bind(steps: &[Step], frame: &mut Frame, add: &mut dyn FnMut(usize, &str, RawDocumentBuf)) {
+    let mut place = 0;
     Step::walk(steps, &mut |step| {
-        if let Step::Command(command) = step {
-            commands.extend(command.document.bind(frame).ok().map(|bound| (command.label.as_str(), bound)));
+        if let Step::At(at) = step {
+            place = *at;
+        } else if let Step::Command(command) = step {
+            command.document.bind(frame).into_iter().for_each(|bound| add(place, &command.label, bound));
         } else if let Step::Let(assignments) = step {
             for (slot, expression) in assignments {
                 if let Ok(value) = expression.evaluate(frame) {
@@ -120,17 +129,4 @@ fn bind<'p>(steps: &'p [Step], frame: &mut Frame, commands: &mut Vec<(&'p str, R
             first.into_iter().for_each(|value| frame.set(*slot, value));
         }
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_release_is_found_by_the_name_in_a_message() {
-        let stage = "Unrecognized pipeline stage name: '$densify'";
-        let option = "BSON field 'update.updates.sort' is an unknown field.";
-        assert_eq!([stage, option].map(first_release), [Some("5.1"), Some("8.0")]);
-        assert_eq!(first_release("Unknown modifier: $psh. Expected a valid update modifier"), None);
-    }
 }

@@ -78,32 +78,79 @@ fn run_stops_before_the_first_round_when_strategies_differ() {
     assert!(forced.out.contains("were not verified to return the same results before this run"), "{}", forced.out);
 }
 
-#[test]
-fn strategies_that_the_server_does_not_know_are_skipped_by_name() {
-    let place = Place::new();
+/// Has the scenario with this in place of a stage of the strategy `unsorted`.
+fn with_stage(place: &Place, stage: &str) -> &'static str {
     let text = std::fs::read_to_string(&place.scenario).unwrap();
-    let newer = text.replace("{ $sort: { title: 1 } }]", "{ $project: { sorted: { $sortNewly: { input: $tags } } } }]");
-    assert_ne!(text, newer);
-    std::fs::write(place.folder.path().join("newer.yaml"), newer).unwrap();
-    let reason = "`aggregate books` in read: Invalid $project :: caused by :: Unknown expression $sortNewly";
-    let verified =
-        place.docshape("verify", "newer.yaml", &["--strategies", "linked,unsorted,embedded", "--calls", "20"]);
-    assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
-    assert!(verified.err.contains(&format!("skipped unsorted: {reason}")), "{}", verified.err);
-    assert!(verified.out.contains("Skipped: unsorted, because"), "{}", verified.out);
-    assert!(verified.out.contains("All 2 strategies return the same results"), "{}", verified.out);
-    let options = ["--preset", "smoke", "--only", "saturation", "--out", "out.run", "--strategies"];
-    let ran =
-        place.docshape("run", "newer.yaml", &[&options[..], &["linked,unsorted,embedded", "--no-verify"]].concat());
-    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
-    assert!(ran.out.contains("Skipped: unsorted, because"), "{}", ran.out);
+    let changed = text.replace("{ $sort: { title: 1 } }]", &format!("{stage}]"));
+    assert_ne!(text, changed);
+    std::fs::write(place.folder.path().join("changed.yaml"), changed).unwrap();
+    "changed.yaml"
+}
+
+#[test]
+fn strategies_that_an_older_server_does_not_know_are_skipped_and_end_with_4() {
+    let place = Place::new();
+    let newer = with_stage(&place, "{ $project: { sorted: { $serializeEJSON: { input: $tags } } } }");
+    let reason = "`aggregate books` in read: Invalid $project :: caused by :: Unknown expression $serializeEJSON";
+    let left_out = "not compared: unsorted, which this server is too old for";
+    let three = ["--strategies", "linked,unsorted,embedded"];
+    for (more, code) in [(&["--allow-skipped"][..], 0), (&[], 4)] {
+        let verified = place.docshape("verify", newer, &[&three[..], &["--calls", "20"], more].concat());
+        assert_eq!(verified.code, code, "{}{}", verified.out, verified.err);
+        assert!(verified.err.contains(&format!("skipped unsorted: {reason}")), "{}", verified.err);
+        assert!(verified.out.contains("Skipped: unsorted, because"), "{}", verified.out);
+        assert!(verified.out.contains("All 2 strategies return the same results"), "{}", verified.out);
+        assert!(verified.err.trim_end().lines().last().unwrap().starts_with(left_out), "{}", verified.err);
+    }
+    let options = ["--preset", "smoke", "--only", "saturation", "--no-verify", "--out", "out.run"];
+    let ran = place.docshape("run", newer, &[&three[..], &options].concat());
+    assert_eq!(ran.code, 4, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("Skipped: unsorted, because") && ran.err.contains(left_out), "{}{}", ran.out, ran.err);
     let out = place.folder.path().join("out.run").display().to_string();
     let json = run(&mut docshape(&["report", &out, "--format", "json"])).out;
     assert!(json.contains("\"strategy\": \"unsorted\",\n        \"reason\": "), "{json}");
     for strategies in ["linked,unsorted", "unsorted,linked,embedded"] {
-        let left = place.docshape("run", "newer.yaml", &["--preset", "smoke", "--strategies", strategies]);
+        let left = place.docshape("run", newer, &["--preset", "smoke", "--strategies", strategies]);
         assert_eq!(left.code, 2, "{}{}", left.out, left.err);
         assert!(left.err.contains("nothing to compare on MongoDB") && left.err.contains(reason), "{}", left.err);
+    }
+}
+
+#[test]
+fn what_no_release_knows_is_a_mistake_of_the_scenario() {
+    let place = Place::new();
+    let three = ["--strategies", "linked,unsorted,embedded"];
+    for (stage, message) in [
+        // `check` does not know all names of options, and not where each operator may stand.
+        ("{ $set: { a: { $filter: { input: [], con: true } } } }", "Unrecognized parameter to $filter: con"),
+        ("{ $set: { a: { $match: 1 } } }", "Unrecognized expression '$match'"),
+        ("{ $inc: { a: 1 } }", "Unrecognized pipeline stage name: '$inc'"),
+        ("{ $set: { a: { $dateTrunc: { date: $$NOW, unit: day, bin: 1 } } } }", "argument to $dateTrunc: bin"),
+    ] {
+        let wrong = with_stage(&place, stage);
+        for (command, more) in [("verify", &["--calls", "20"][..]), ("run", &["--preset", "smoke"])] {
+            let ended = place.docshape(command, wrong, &[&three[..], more].concat());
+            assert_eq!(ended.code, 2, "{}{}", ended.out, ended.err);
+            assert!(ended.err.contains("refuses what no release of MongoDB knows; correct"), "{}", ended.err);
+            let place = "changed.yaml:";
+            for words in [place, "`aggregate books` in read of strategy unsorted", message] {
+                assert!(ended.err.contains(words), "{words}: {}", ended.err);
+            }
+        }
+    }
+    for (stage, message) in [
+        ("{ $unwnd: $tags }", "unknown stage `$unwnd`"),
+        ("{ $set: { a: { $ad: [1, 1] } } }", "unknown expression operator `$ad`"),
+        ("{ $lookup: { from: books, as: b, pipeline: [{ $mach: {} }] } }", "unknown stage `$mach`"),
+    ] {
+        let wrong = with_stage(&place, stage);
+        for command in ["check", "verify", "run"] {
+            let mut arguments = vec![command, wrong];
+            arguments.extend(if command == "check" { &[][..] } else { &three });
+            let ended = run(docshape(&arguments).current_dir(place.folder.path()));
+            assert_eq!(ended.code, 2, "{}{}", ended.out, ended.err);
+            assert!(ended.err.contains(message) && ended.err.contains("did you mean `$"), "{}", ended.err);
+        }
     }
 }
 
@@ -113,13 +160,13 @@ fn audit_that_the_server_rejects_is_named() {
     let text = std::fs::read_to_string(&place.scenario).unwrap();
     let broken = text.replace(
         "strategies: [embedded, forgetful]\n    aggregate: shelves\n    pipeline: [",
-        "strategies: [embedded, forgetful]\n    aggregate: shelves\n    pipeline: [{ $unwnd: $books }, ",
+        "strategies: [embedded, forgetful]\n    aggregate: shelves\n    pipeline: [{ $push: $books }, ",
     );
     assert_ne!(text, broken);
     std::fs::write(place.folder.path().join("broken.yaml"), broken).unwrap();
     let ended = place.docshape("verify", "broken.yaml", &["--strategies", "linked,embedded", "--calls", "20"]);
     assert_eq!(ended.code, 2, "{}{}", ended.out, ended.err);
-    for words in ["skipped embedded: `aggregate shelves` in audit twice", "$unwnd"] {
+    for words in ["`aggregate shelves` in audit twice of strategy embedded", "$push"] {
         assert!(ended.err.contains(words), "{words}: {}", ended.err);
     }
 }
