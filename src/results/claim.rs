@@ -127,6 +127,8 @@ impl ClaimRecord {
             (Verdict::Faster | Verdict::Slower, Relation::Below) => verdict != more,
             (Verdict::Faster | Verdict::Slower, Relation::Equals) => false,
             (Verdict::Same { .. }, Relation::Equals) => true,
+            // Exactly equal counts.
+            (Verdict::Same { within: 0.0 }, Relation::Above | Relation::Below) => false,
             _ => return ClaimOutcome::Undecided,
         };
         if is_confirmed { ClaimOutcome::Confirmed } else { ClaimOutcome::Refuted }

@@ -13,6 +13,9 @@ use super::without_numbers;
 /// Counts are equal when they differ by at most this share (0.005 for 0.5 %): numbers in scenarios are rounded.
 const ROUNDING: f64 = 0.005;
 
+/// Means of equal counts differ by at most this share: the error of their sums.
+const EXACT: f64 = 1e-9;
+
 /// A count is below or above another when they differ by more than this share.
 const DEAD_ZONE: f64 = 0.02;
 
@@ -47,6 +50,10 @@ pub(super) fn share(record: &RunRecord, outcome: OutcomeKind, side: ClaimSide) -
 pub(super) fn counted(value: f64, against: f64, relation: Relation) -> ClaimResult {
     let within = if relation == Relation::Equals { ROUNDING } else { DEAD_ZONE };
     let verdict = match value - against {
+        // Equal counts refute that one is above the other; counts within the dead zone may not.
+        difference if relation != Relation::Equals && difference.abs() <= against.abs() * EXACT => {
+            Verdict::Same { within: 0.0 }
+        }
         difference if difference.abs() <= against.abs() * within => Verdict::Same { within },
         difference if difference < 0.0 => Verdict::Faster,
         _ => Verdict::Slower,
@@ -65,10 +72,11 @@ pub(super) fn varying(
     let rounds = pairs.len();
     let mean = |of: fn(&(f64, f64)) -> f64| arithmetic_mean(pairs.iter().map(of)).ok_or(Reason::NotReported);
     let result = counted(mean(|pair| pair.0)?, mean(|pair| pair.1)?, relation);
-    let agree = pairs.iter().all(|pair| pair.0 < pair.1) || pairs.iter().all(|pair| pair.0 > pair.1);
+    let agree = [f64::lt, f64::gt, f64::eq].iter().any(|is_so| pairs.iter().all(|(one, other)| is_so(one, other)));
     let doubt = (rounds < MINIMUM_ROUNDS).then_some(Reason::TooFewRounds(rounds));
     let doubt = doubt.or((!agree).then_some(Reason::RoundsDisagree));
-    let is_tested = result.verdict.is_difference() && relation != Relation::Equals;
+    let is_equal = result.verdict == Verdict::Same { within: 0.0 };
+    let is_tested = (result.verdict.is_difference() || is_equal) && relation != Relation::Equals;
     let verdict = doubt.filter(|_| is_tested).map_or(result.verdict, Verdict::Inconclusive);
     Ok(ClaimResult { verdict, ..result })
 }

@@ -64,6 +64,37 @@ fn measured_metrics_are_decided_by_their_interval() {
 }
 
 #[test]
+fn equal_counts_refute_that_one_is_above_the_other() {
+    for (relation, expected) in [
+        (Relation::Above, ClaimOutcome::Refuted),
+        (Relation::Below, ClaimOutcome::Refuted),
+        (Relation::Equals, ClaimOutcome::Confirmed),
+    ] {
+        let claim = ClaimRecord { relation, ..ClaimRecord::default() };
+        for (value, against) in [(89.7, 89.7), (0.0, 0.0), (0.1 + 0.2, 0.3)] {
+            assert_eq!(
+                claim.outcome(count::counted(value, against, relation).verdict),
+                expected,
+                "{value} {relation:?}"
+            );
+        }
+        let near = if relation == Relation::Equals { ClaimOutcome::Confirmed } else { ClaimOutcome::Undecided };
+        assert_eq!(claim.outcome(count::counted(100.0, 100.4, relation).verdict), near, "{relation:?}");
+    }
+    let varying = |rounds: usize, last: f64| {
+        let mut values = vec![Some(3.0); rounds];
+        let against = values.clone();
+        values[0] = Some(3.0 - last);
+        values[1] = Some(3.0 + last);
+        let result = count::varying(&values, &against, Relation::Above).unwrap();
+        ClaimRecord { relation: Relation::Above, ..ClaimRecord::default() }.outcome(result.verdict)
+    };
+    assert_eq!(varying(6, 0.0), ClaimOutcome::Refuted);
+    assert_eq!(varying(3, 0.0), ClaimOutcome::Undecided, "too few rounds");
+    assert_eq!(varying(6, 1.0), ClaimOutcome::Undecided, "equal only in the mean");
+}
+
+#[test]
 fn claims_over_rounds_are_one_family() {
     let alone = "mean read_post linked above embedded";
     let one = found(sample::run(8), alone);
@@ -138,9 +169,10 @@ fn counts_are_exact() {
         ("round_trips read_post embedded above linked", ClaimOutcome::Refuted),
         ("round_trips read_post linked above 1", ClaimOutcome::Confirmed),
         ("round_trips add_comment linked equals embedded", ClaimOutcome::Confirmed),
-        ("round_trips add_comment linked below embedded", ClaimOutcome::Undecided),
+        ("round_trips add_comment linked below embedded", ClaimOutcome::Refuted),
         ("keys_examined count linked equals 1.004", ClaimOutcome::Confirmed),
-        ("bytes_out count linked above 36400", ClaimOutcome::Undecided),
+        ("bytes_out count linked above 36400", ClaimOutcome::Refuted),
+        ("bytes_out count linked above 36000", ClaimOutcome::Undecided),
         ("documents_examined count linked equals 0", ClaimOutcome::Undecided),
         ("oplog_bytes count linked below embedded", ClaimOutcome::Undecided),
         ("storage_bytes - linked below embedded", ClaimOutcome::Confirmed),
