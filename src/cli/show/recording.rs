@@ -97,6 +97,8 @@ fn gist_of_reply(command: &RawDocument, reply: &Reply) -> String {
     let name = command.iter().next().and_then(Result::ok).map_or("", |(name, _)| name.as_str());
     let error = reply.write_errors().first().map(|(_, failure)| format!(", error: {failure}")).unwrap_or_default();
     let text = match name {
+        "aggregate" if writes(command) => "written".to_owned(),
+        "aggregate" if is_count(command) => format!("counted {}", counted_documents(reply)),
         "find" | "aggregate" => match documents(reply) {
             0 => "nothing found".to_owned(),
             found => counted(found, "document"),
@@ -118,6 +120,35 @@ fn gist_of_reply(command: &RawDocument, reply: &Reply) -> String {
         _ => String::new(),
     };
     text + &error
+}
+
+/// The last stage of an aggregation; `None` without one.
+fn last_stage(command: &RawDocument) -> Option<&RawDocument> {
+    command.get_array("pipeline").ok()?.into_iter().last()?.ok()?.as_document()
+}
+
+/// Whether an aggregation writes its result, so that it returns nothing.
+fn writes(command: &RawDocument) -> bool {
+    let is_last = |stage| last_stage(command).is_some_and(|last| last.get(stage).is_ok_and(|value| value.is_some()));
+    is_last("$out") || is_last("$merge")
+}
+
+/// Whether an aggregation is `countDocuments`, which has this last stage.
+fn is_count(command: &RawDocument) -> bool {
+    let group = last_stage(command).and_then(|stage| stage.get_document("$group").ok());
+    group.is_some_and(|group| {
+        *group == *rawdoc! { "_id": 1, "n": { "$sum": 1 } }
+            || *group == *rawdoc! { "_id": 1_i64, "n": { "$sum": 1_i64 } }
+    })
+}
+
+fn counted_documents(reply: &Reply) -> i64 {
+    let count = first(reply, |reply| {
+        let row = reply.get_document("cursor").ok()?.get_array("firstBatch").ok()?.into_iter().next()?.ok()?;
+        let count = row.as_document()?.get("n").ok()??;
+        count.as_i32().map(i64::from).or_else(|| count.as_i64())
+    });
+    count.unwrap_or(0)
 }
 
 fn first<R>(reply: &Reply, read: impl FnOnce(&RawDocument) -> Option<R>) -> Option<R> {
@@ -193,6 +224,18 @@ mod tests {
         let batch = |documents: usize| rawdoc! { "cursor": { "firstBatch": vec![bson::RawBson::Int32(1); documents].into_iter().collect::<bson::RawArrayBuf>() } };
         assert_eq!(gist_of("find", batch(0)), "nothing found");
         assert_eq!(gist_of("aggregate", batch(1)), "1 document");
+        let aggregate = |stage: RawDocumentBuf, rows: bson::RawArrayBuf| {
+            let stages: bson::RawArrayBuf = [stage].into_iter().collect();
+            let reply = rawdoc! { "cursor": { "firstBatch": rows } };
+            gist_of_reply(&rawdoc! { "aggregate": "c", "pipeline": stages }, &Reply::from(reply))
+        };
+        let none = || bson::RawArrayBuf::new();
+        let count = || rawdoc! { "$group": { "_id": 1, "n": { "$sum": 1 } } };
+        assert_eq!(aggregate(count(), [rawdoc! { "_id": 1, "n": 12 }].into_iter().collect()), "counted 12");
+        assert_eq!(aggregate(count(), none()), "counted 0");
+        assert_eq!(aggregate(rawdoc! { "$merge": { "into": "d" } }, none()), "written");
+        assert_eq!(aggregate(rawdoc! { "$out": "d" }, none()), "written");
+        assert_eq!(aggregate(rawdoc! { "$match": {} }, none()), "nothing found");
         assert_eq!(gist_of("distinct", rawdoc! { "values": [1, 2] }), "2 values");
         assert_eq!(gist_of("insert", rawdoc! { "n": 3 }), "3 inserted");
         assert_eq!(gist_of("update", rawdoc! { "n": 0 }), "nothing found");

@@ -100,6 +100,13 @@ fn sends_once(program: &Program) -> bool {
 /// # Errors
 /// When a part of it has no value.
 pub fn as_bson(value: &Value) -> Result<Bson, EvalError> {
+    // A drawn record is its `_id`; one of an entity without `_id` is told by its fields.
+    let whole = match value {
+        Value::Record(record) if !record.is_whole() && matches!(record.id()?, Value::Null) => Some(record.document()?),
+        _ => None,
+    };
+    let whole = whole.map(Value::Document);
+    let value = whole.as_ref().unwrap_or(value);
     let written = Writer::document(|writer| writer.value("value", value))?;
     let document = Document::try_from(&*written).unwrap_or_default();
     Ok(document.get("value").cloned().unwrap_or(Bson::Null))
@@ -109,5 +116,30 @@ fn brief(text: &str) -> String {
     match text.char_indices().nth(RESULT) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bson::bson;
+
+    use super::*;
+    use crate::compile::Choice;
+    use crate::compile::fixture::chosen;
+
+    #[test]
+    fn drawn_records_are_shown_by_id_or_by_their_fields() {
+        let text = "format: 1\nname: test\ntitle: Test\nentities:\n  page: { count: 1, fields: { _id: index } }\n  \
+                    tag: { of: page, as: tags, count: 1, fields: { word: \"'a'\", n: '7' } }\noperations:\n  \
+                    act: { arguments: { page: uniform(page), tag: uniform(tag), none: 'null', made: \"new(tag, page)\" } }\n\
+                    mixes: { default: { act: 1 } }\nstrategies:\n  a:\n    collections: { pages: { each: page } }\n    \
+                    operations: { act: { findOne: pages, filter: { _id: <page> } } }\n    state: { tag: { find: pages } }\n";
+        let plan = chosen(text, &Choice::default());
+        let frame = plan.arguments(0, plan.round_seed(0), 3, plan.arms[0].operations[0].slots).unwrap();
+        let shown = |slot: usize| as_bson(frame.slot(slot)).unwrap();
+        assert_eq!(shown(0), bson!(0));
+        assert_eq!(shown(1), bson!({ "word": "a", "n": 7 }));
+        assert_eq!(shown(2), Bson::Null);
+        assert_eq!(shown(3), bson!({ "word": "a", "n": 7 }));
     }
 }
