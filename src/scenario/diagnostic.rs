@@ -100,8 +100,19 @@ struct FoundDiagnostics {
     places: HashSet<Span>,
     /// The offsets of the errors, for the same reason.
     errors_at: BTreeSet<usize>,
+    /// Names whose definitions are wrong.
+    broken: HashSet<String>,
     /// Starts and ends of texts that nothing more is reported about.
     closed: BTreeMap<usize, usize>,
+}
+
+impl FoundDiagnostics {
+    /// Whether a problem is that a name with a wrong definition is not known.
+    fn is_of_broken(&self, diagnostic: &Diagnostic) -> bool {
+        let Some((what, name)) = diagnostic.message.split_once('`') else { return false };
+        let name = name.trim_start_matches('<').split(['`', '.', '>']).next().unwrap_or_default();
+        (what.starts_with("unknown ") || what == "missing key ") && self.broken.contains(name)
+    }
 }
 
 impl Diagnostics {
@@ -120,6 +131,9 @@ impl Diagnostics {
         diagnostic.span = span;
         let found = &mut *self.0.borrow_mut();
         if found.closed.range(..=span.start).next_back().is_some_and(|(_, end)| span.end <= *end) {
+            return;
+        }
+        if found.is_of_broken(&diagnostic) {
             return;
         }
         let is_first = !found.places.contains(&span);
@@ -145,6 +159,11 @@ impl Diagnostics {
     /// Ignores problems of the text at `span` from now on, because they would follow from one that is reported.
     pub(super) fn close(&self, span: Span) {
         self.0.borrow_mut().closed.insert(span.start, span.end);
+    }
+
+    /// Ignores that a name is unknown or missing from now on: its definition is there, and what is wrong with it is reported.
+    pub(super) fn set_broken(&self, name: &str) {
+        self.0.borrow_mut().broken.insert(name.to_owned());
     }
 
     /// Adds an error with its fix.

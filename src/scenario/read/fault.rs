@@ -6,7 +6,15 @@ use crate::scenario::{Diagnostic, Span, Spanned, quote};
 
 /// A syntax error with advice. The parser stops at the first one, so that a file has at most one of these.
 pub(super) fn syntax(error: &ScanError, text: &str) -> Diagnostic {
-    let start = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
+    let mut start = error.marker().byte_offset().unwrap_or(text.len()).min(text.len());
+    let help = help(error.kind());
+    if let Some(key) = key_before(text, start).filter(|_| help != SPACES) {
+        return missing_colon(text, key);
+    }
+    // The parser stops before the tab, which may be on the next line.
+    if help == SPACES {
+        start = text.get(start..).and_then(|rest| rest.find('\t')).map_or(start, |tab| start + tab);
+    }
     let length = text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
     let reason = match error.kind() {
         ErrorKind::UnexpectedCharacter { character } => {
@@ -16,15 +24,46 @@ pub(super) fn syntax(error: &ScanError, text: &str) -> Diagnostic {
     };
     Diagnostic::error(Span::new(start, start + length), format!("not valid YAML: {reason}"))
         .label("unexpected")
-        .help(help(error.kind()))
+        .help(help)
 }
+
+/// The key at the place of a syntax error that lacks its colon: a word alone on the line there or before it, or a word and a
+/// bracket on the same line.
+fn key_before(text: &str, at: usize) -> Option<Span> {
+    let is_word =
+        |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let span = |word: &str| {
+        let start = word.as_ptr() as usize - text.as_ptr() as usize;
+        Some(Span::new(start, start + word.len()))
+    };
+    let (before, after) = text.split_at_checked(at)?;
+    let alone = after.lines().next().unwrap_or_default().trim_end();
+    let (above, line) = before.rsplit_once('\n').unwrap_or(("", before));
+    let (word, rest) = line.trim_start_matches([' ', '-']).split_once(' ').unwrap_or_default();
+    if is_word(word) && rest.trim_start().starts_with(['[', '{']) {
+        return span(word);
+    }
+    if line.trim_start_matches([' ', '-']).is_empty() && is_word(alone) {
+        return span(alone);
+    }
+    let word = above.lines().next_back()?.trim_start_matches([' ', '-']).trim_end();
+    (line.trim().is_empty() && is_word(word)).then(|| span(word)).flatten()
+}
+
+pub(super) fn missing_colon(text: &str, key: Span) -> Diagnostic {
+    let word = &text[key.start..key.end];
+    Diagnostic::error(key, format!("missing colon after key {}", quote(word)))
+        .label("parsed as text")
+        .help(format!("write {}", quote(&format!("{word}:"))))
+}
+
+/// What to do about tabs.
+const SPACES: &str = "indent with spaces";
 
 fn help(kind: &ErrorKind) -> &'static str {
     use ErrorKind::*;
     match kind {
-        TabNotAllowed | TabInBlockIndentation | TabInIndentation | TabAtBlockScalarStart | TabInPlainScalar => {
-            "indent with spaces"
-        }
+        TabNotAllowed | TabInBlockIndentation | TabInIndentation | TabAtBlockScalarStart | TabInPlainScalar => SPACES,
         UnclosedQuotedScalar | InvalidQuotedScalarIndent | DocumentIndicatorInQuotedScalar => {
             "close the quote; inside '...' write '' for one quote, inside \"...\" write \\\""
         }
@@ -140,7 +179,13 @@ pub(super) fn key_without_colon(key: &Spanned<String>) -> Diagnostic {
         ),
         None => (
             format!("missing value of key {shown}: a comma inside of {{ }} starts an entry"),
-            "quote text that contains a comma: { page: \"uniform(1, 3)\" }".to_owned(),
+            match key.value.split_once(' ') {
+                Some((word, rest)) => format!(
+                    "write a colon after the key: {}; or quote text that contains a comma",
+                    quote(&format!("{word}: {rest}"))
+                ),
+                None => "write `key: value`; quote text that contains a comma: { page: \"uniform(1, 3)\" }".to_owned(),
+            },
         ),
     };
     Diagnostic::error(key.span, message).label("parsed as a key").help(help)

@@ -112,7 +112,10 @@ impl<'n> Fields<'n> {
 
     /// The names and expressions of a key that takes them.
     pub(in crate::scenario) fn expressions(&self, key: &str) -> Vec<Entry> {
-        self.entries(key).iter().filter(|(_, node)| !node.is_absent()).cloned().collect()
+        let (absent, there): (Vec<_>, Vec<_>) =
+            self.entries(key).iter().cloned().partition(|(_, node)| node.is_absent());
+        absent.iter().for_each(|(name, _)| self.diagnostics.set_broken(&name.value));
+        there
     }
 }
 

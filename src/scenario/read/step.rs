@@ -83,6 +83,12 @@ impl StepReader<'_> {
             let help = format!("did you mean {}?", quote(meant));
             return self.diagnostics.labelled(key.span, message, "unknown step", help);
         }
+        let is_option = |name: &str| all_keys().flatten().any(|key| key.name == name);
+        if let Some((key, _)) = entries.first().filter(|(key, _)| !is_option(&key.value)) {
+            let message = format!("unknown step {}", quote(&key.value));
+            let help = format!("expected one of {}", words().collect::<Vec<_>>().join(", "));
+            return self.diagnostics.labelled(key.span, message, "unknown step", help);
+        }
         let span = entries.first().map_or(place, |(key, _)| key.span);
         let words: Vec<&str> = words().collect();
         let help = format!("expected one of the keys {}", words.join(", "));

@@ -18,8 +18,10 @@ const MAX_ENTRIES: usize = 1_000;
 pub(in crate::scenario) fn compose(text: &str, diagnostics: &Diagnostics) -> Option<Node> {
     let options = granit_parser::options! { emit_unresolved_aliases: true, emit_anchor_events: true };
     let parser = Parser::new_from_str_with_options(text, options);
-    let mut composer = Composer { text, parser, diagnostics };
-    composer.document().ok()
+    let mut composer = Composer { text, parser, diagnostics, ambiguous: Vec::new() };
+    let document = composer.document().ok();
+    composer.warn_of_words();
+    document
 }
 
 /// A reported problem after which nothing can be understood.
@@ -29,6 +31,8 @@ struct Composer<'a, 'd> {
     text: &'a str,
     parser: Parser<'a, StrInput<'a>>,
     diagnostics: &'d Diagnostics,
+    /// The first warning of each ambiguous word, and how often the word occurs.
+    ambiguous: Vec<(Diagnostic, usize)>,
 }
 
 impl<'a> Composer<'a, '_> {
@@ -97,9 +101,7 @@ impl<'a> Composer<'a, '_> {
         if style != ScalarStyle::Plain {
             return Scalar::Text(text.to_owned());
         }
-        if let Some(warning) = scalar::ambiguous_word(text, span) {
-            self.diagnostics.push(warning);
-        }
+        self.note_word(scalar::ambiguous_word(text, span));
         scalar::resolve(text).unwrap_or_else(|| {
             self.diagnostics.push(fault::integer(span));
             Scalar::Int(0)
@@ -166,6 +168,31 @@ impl<'a> Composer<'a, '_> {
         }
     }
 
+    /// Keeps the first warning of a word: its other places have the same cause.
+    fn note_word(&mut self, warning: Option<Diagnostic>) {
+        let Some(warning) = warning else { return };
+        match self
+            .ambiguous
+            .iter_mut()
+            .find(|(first, _)| first.message == warning.message && first.help == warning.help)
+        {
+            Some((_, count)) => *count += 1,
+            None => self.ambiguous.push((warning, 1)),
+        }
+    }
+
+    fn warn_of_words(&mut self) {
+        for (warning, count) in self.ambiguous.drain(..) {
+            let more = match count {
+                1 => String::new(),
+                2 => " (and in one more place)".to_owned(),
+                count => format!(" (and in {} more places)", count - 1),
+            };
+            let help = format!("{}{more}", warning.help.as_deref().unwrap_or_default());
+            self.diagnostics.push(warning.help(help));
+        }
+    }
+
     /// The key of a mapping; `None` when scenarios have no such keys.
     fn key(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Option<Spanned<String>>, Unreadable> {
         if let Event::Scalar(text, style, ..) = event {
@@ -174,8 +201,8 @@ impl<'a> Composer<'a, '_> {
                 self.diagnostics.push(fault::key(span, "empty key"));
                 return Ok(None);
             }
-            if is_plain && let Some(warning) = scalar::ambiguous_key(&text, span) {
-                self.diagnostics.push(warning);
+            if is_plain {
+                self.note_word(scalar::ambiguous_key(&text, span));
             }
             if text.contains('\0') {
                 self.diagnostics.push(fault::key(span, "key with a zero byte"));
@@ -240,6 +267,11 @@ impl<'a> Composer<'a, '_> {
             let span = Span::new(key.span.start, key.span.start + rest[..end].trim_end().len());
             return self.unreadable(fault::key_with_bracket(&self.text[span.start..span.end], span));
         }
+        if self.text[skip_blank(self.text, key.span.end)..].starts_with(['{', '[']) {
+            return self.unreadable(fault::missing_colon(self.text, key.span));
+        }
+        let word = key.value.split([' ', ':']).next().unwrap_or_default();
+        self.diagnostics.set_broken(word);
         self.diagnostics.push(fault::key_without_colon(key));
         Ok(true)
     }
