@@ -25,10 +25,27 @@ pub fn check_collection(name: &str, span: Span, diagnostics: &Diagnostics) {
 
 /// Reports stages that write into other databases, or could.
 pub fn check_pipeline(pipeline: &Node, diagnostics: &Diagnostics) {
+    check_sources(pipeline, diagnostics);
     match &pipeline.tree {
         Tree::List(stages) => stages.iter().for_each(|stage| check_stage(stage, diagnostics)),
         Tree::Scalar(_) | Tree::Mapping(_) => hidden(pipeline, "stages of a pipeline", diagnostics),
     }
+}
+
+/// Reports stages that read a collection which is no text, such as `{ db, coll }`: one of another database.
+fn check_sources(pipeline: &Node, diagnostics: &Diagnostics) {
+    pipeline.walk(None, &mut |key, node| {
+        let source = match key {
+            Some("$lookup" | "$graphLookup") => node.get("from"),
+            Some("$unionWith") => node.get("coll"),
+            _ => None,
+        };
+        if let (Some(stage), Some(source)) = (key, source.filter(|source| source.as_text().is_none())) {
+            let message = format!("`{stage}` reads only collections of the strategy's own database");
+            diagnostics.error(source.span, message, "name a collection of the strategy, as in `from: posts`");
+        }
+        key != Some("$literal")
+    });
 }
 
 /// Reports commands that a scenario may not send.
@@ -158,6 +175,18 @@ mod tests {
                 "`docshape.marker` is a collection of docshape",
             ),
             ("{ command: { delete: docshape.marker, deletes: [] } }", "`docshape.marker` is a collection of docshape"),
+            (
+                "{ aggregate: carts, pipeline: [{ $lookup: { from: { db: a, coll: b }, as: x, pipeline: [] } }] }",
+                "`$lookup` reads only",
+            ),
+            (
+                "{ aggregate: carts, pipeline: [{ $facet: { x: [{ $graphLookup: { from: { db: a, coll: b } } }] } }] }",
+                "`$graphLookup` reads only",
+            ),
+            (
+                "{ aggregate: carts, pipeline: [{ $unionWith: { coll: { db: a, coll: b } } }] }",
+                "`$unionWith` reads only",
+            ),
             ("{ aggregate: carts, pipeline: [{ $facet: { a: [{ $out: carts }] } }] }", "`$out` inside of `$facet`"),
             ("{ command: { createUser: eve, pwd: x, roles: [root] } }", "`createUser` is not a command"),
             ("{ command: { killAllSessions: [] } }", "`killAllSessions` is not a command"),

@@ -1,4 +1,4 @@
-//! Fields of indexes that nothing writes: mostly misspelled ones, which the server indexes without a word.
+//! Fields of indexes and filters that nothing writes: mostly misspelled ones, which the server takes without a word.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,8 @@ use crate::scenario::{
     StrategyDefinition, Tree,
 };
 
-/// Warns of indexes whose fields no record, document or writing step of the strategy has. A field may be written in many ways, so
-/// any word in what is written counts.
+/// Warns of indexes and filters whose fields no record, document or writing step of the strategy has. A field may be written in many
+/// ways, so any word in what is written counts.
 pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, diagnostics: &Diagnostics) {
     let mut words = WrittenWords::default();
     for entity in &scenario.entities {
@@ -23,15 +23,49 @@ pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, 
     }
     let operations = strategy.operations.iter().map(|(_, steps)| steps);
     strategy.load.iter().chain(operations).for_each(|steps| words.steps(steps));
-    for collection in &strategy.collections {
-        let Some(indexes) = &collection.indexes else { continue };
-        for field in indexes.as_list().into_iter().flatten().flat_map(fields) {
-            if let Some(missing) = missing(&field.value, &words) {
-                let strategy = &strategy.name.value;
-                let message = format!("nothing writes `{missing}`, which is indexed");
-                let help = format!("no record, document or writing step of strategy `{strategy}` has it");
-                diagnostics.warn(field.span, message, help);
+    let warn = |field: &Spanned<String>, use_of_it: &str| {
+        let Some(missing) = missing(&field.value, &words) else { return };
+        let message = format!("nothing writes `{missing}`, which {use_of_it}");
+        let help = match missing {
+            "id" => "did you mean `_id`?".to_owned(),
+            _ => format!("no record, document or writing step of strategy `{}` has it", strategy.name.value),
+        };
+        diagnostics.warn(field.span, message, help);
+    };
+    let indexes = strategy.collections.iter().filter_map(|collection| collection.indexes.as_ref()?.as_list());
+    indexes.flatten().flat_map(fields).for_each(|field| warn(field, "is indexed"));
+    for (_, steps) in &strategy.operations {
+        StepDefinition::walk(steps, &mut |kind| {
+            for filter in filters(kind) {
+                compared(filter, &mut |field| warn(field, "a filter compares"));
             }
+        });
+    }
+}
+
+/// The filters of a step on documents as they are stored: later stages of a pipeline see others.
+fn filters(kind: &StepKind) -> Vec<&Node> {
+    let of_options = |options| -> Vec<&Node> {
+        let options: &[(Spanned<String>, Node)] = options;
+        let option = |name: &str| options.iter().find(|(key, _)| key.value == name).map(|(_, node)| node);
+        let first = option("pipeline").and_then(|pipeline| pipeline.as_list()?.first()?.get("$match"));
+        option("filter").into_iter().chain(first).collect()
+    };
+    match kind {
+        StepKind::Command { options, .. } => of_options(options),
+        StepKind::BulkWrite(bulk) => bulk.requests.iter().flat_map(|request| of_options(request.parts().2)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Visits the paths that a filter compares, from the top of a document.
+fn compared<'n>(filter: &'n Node, visit: &mut dyn FnMut(&'n Spanned<String>)) {
+    for (key, value) in filter.as_mapping().into_iter().flatten() {
+        match key.value.as_str() {
+            "$and" | "$or" | "$nor" => value.as_list().into_iter().flatten().for_each(|inner| compared(inner, visit)),
+            "..." | "forEach" => {}
+            name if name.starts_with('$') => {}
+            _ => visit(key),
         }
     }
 }
@@ -77,39 +111,19 @@ impl WrittenWords {
     }
 
     fn steps(&mut self, steps: &[StepDefinition]) {
-        for step in steps {
-            match &step.kind {
-                StepKind::Command { word, options, .. } => self.command(word.value, options),
-                StepKind::BulkWrite(bulk) => bulk.requests.iter().for_each(|request| self.request(request)),
-                StepKind::Raw { command, .. } => self.node(command),
-                StepKind::Let(assignments) => assignments.iter().for_each(|(name, value)| self.entry(name, value)),
-                StepKind::If { then, otherwise, .. } => {
-                    [then, otherwise].into_iter().for_each(|steps| self.steps(steps))
+        StepDefinition::walk(steps, &mut |kind| match kind {
+            StepKind::Command { word, options, .. } => self.command(word.value, options),
+            StepKind::BulkWrite(bulk) => {
+                for (lists, word, options) in bulk.requests.iter().map(RequestDefinition::parts) {
+                    lists.into_iter().for_each(|list| self.node(list));
+                    self.command(word, options);
                 }
-                StepKind::ForEach { name, list, body } => {
-                    self.entry(name, list);
-                    self.steps(body);
-                }
-                StepKind::While { body, .. } | StepKind::Retry { body, .. } | StepKind::Transaction { body, .. } => {
-                    self.steps(body);
-                }
-                StepKind::Try { body, catches } => {
-                    self.steps(body);
-                    catches.iter().for_each(|(_, steps)| self.steps(steps));
-                }
-                StepKind::RetryIf(_) | StepKind::Abort(_) | StepKind::Return(_) => {}
             }
-        }
-    }
-
-    fn request(&mut self, request: &RequestDefinition) {
-        match request {
-            RequestDefinition::One { word, options } => self.command(word.value, options),
-            RequestDefinition::Each { name, list, item } => {
-                self.entry(name, list);
-                self.request(item);
-            }
-        }
+            StepKind::Raw { command, .. } => self.node(command),
+            StepKind::Let(assignments) => assignments.iter().for_each(|(name, value)| self.entry(name, value)),
+            StepKind::ForEach { name, list, .. } => self.entry(name, list),
+            _ => {}
+        });
     }
 
     /// Adds the options that say what is written; an upsert also writes what its filter compares.

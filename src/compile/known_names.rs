@@ -251,8 +251,8 @@ mod tests {
     #[test]
     fn keys_of_data_and_newer_names_are_no_mistakes() {
         for step in [
-            "{ find: carts, filter: { a: { $eq: { $odd: 1 } } } }",
-            "{ find: carts, filter: { a: { $in: [{ $odd: 1 }] }, b: { c: { $odd: 1 } } } }",
+            "{ find: carts, filter: { n: { $eq: { $odd: 1 } } } }",
+            "{ find: carts, filter: { n: { $in: [{ $odd: 1 }] }, _id: { c: { $odd: 1 } } } }",
             "{ find: carts, filter: { _id: { $oid: '65f000000000000000000001' } } }",
             "{ aggregate: carts, pipeline: [{ $project: { a: { $literal: { $odd: 1 } } } }] }",
             "{ aggregate: carts, pipeline: [{ $densify: { field: a, range: { step: 1, bounds: full } } }] }",

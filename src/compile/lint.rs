@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_slot_and_is_none_is_reported() {
-        let steps = |filter: &str| format!("{{ find: carts, filter: {{ a: \"{filter}\" }} }}");
+        let steps = |filter: &str| format!("{{ find: carts, filter: {{ n: \"{filter}\" }} }}");
         for filter in ["<cart.n + 1>", "<cart.n >", "<cart.items[0].at>", "x <n * 2>"] {
             let slot = &filter[filter.find('<').unwrap()..];
             assert_eq!(messages(WHOLE, &steps(filter)), [format!("`{slot}` is plain text, not a slot")], "{filter}");

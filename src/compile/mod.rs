@@ -30,6 +30,7 @@ mod shape;
 mod steps;
 mod strategy;
 mod syntax;
+mod uses;
 
 use std::sync::Arc;
 
@@ -56,6 +57,7 @@ use run::check_runs;
 use scope::Names;
 use series::expand;
 use strategy::StrategyCompiler;
+use uses::{check_arguments, check_results};
 
 /// Resolves a whole scenario: all its strategies and mixes are checked, those chosen become the plan.
 ///
@@ -118,6 +120,7 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
     let strategies = inherit(&scenario.strategies, diagnostics);
     check_claims(scenario, &strategies, &names, diagnostics);
     check_runs(scenario, &names, diagnostics);
+    check_results(scenario, &strategies, diagnostics);
     strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
     let called: Vec<&str> = mix.called(&names.operations).collect();
     let compile_arm = |strategy: &scenario::StrategyDefinition| {
@@ -136,6 +139,7 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
         chosen.push(name);
     }
     let (Some(data), false) = (data, diagnostics.has_errors()) else { return Ok(None) };
+    check_arguments(scenario, &strategies, diagnostics);
     let position = |arms: &[Arm], name: &String| arms.iter().position(|arm| arm.name == *name);
     let in_order = chosen.iter().filter_map(|name| Some(arms.swap_remove(position(&arms, name)?)));
     let plan = Plan {

@@ -13,6 +13,44 @@ pub struct StepDefinition {
     pub kind: StepKind,
 }
 
+impl StepDefinition {
+    /// Visits steps and the steps inside of them, in the order written.
+    pub(crate) fn walk<'s>(steps: &'s [StepDefinition], visit: &mut dyn FnMut(&'s StepKind)) {
+        for step in steps {
+            visit(&step.kind);
+            match &step.kind {
+                StepKind::If { then, otherwise, .. } => {
+                    StepDefinition::walk(then, visit);
+                    StepDefinition::walk(otherwise, visit);
+                }
+                StepKind::ForEach { body, .. }
+                | StepKind::While { body, .. }
+                | StepKind::Retry { body, .. }
+                | StepKind::Transaction { body, .. } => StepDefinition::walk(body, visit),
+                StepKind::Try { body, catches } => {
+                    StepDefinition::walk(body, visit);
+                    catches.iter().for_each(|(_, steps)| StepDefinition::walk(steps, visit));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl RequestDefinition {
+    /// Returns the lists over which it is repeated, outermost first, and the request itself.
+    pub(crate) fn parts(&self) -> (Vec<&Node>, CommandWord, &[(Spanned<String>, Node)]) {
+        match self {
+            RequestDefinition::One { word, options } => (Vec::new(), word.value, options),
+            RequestDefinition::Each { list, item, .. } => {
+                let (mut lists, word, options) = item.parts();
+                lists.insert(0, list);
+                (lists, word, options)
+            }
+        }
+    }
+}
+
 /// The kinds of steps.
 #[derive(Debug, Clone)]
 pub enum StepKind {

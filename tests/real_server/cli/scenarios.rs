@@ -274,3 +274,31 @@ fn columns_set_the_width_of_piped_reports() {
     };
     assert!(longest("80") <= 80 && longest("120") > 100, "{} and {}", longest("80"), longest("120"));
 }
+
+#[test]
+fn check_ends_with_2_for_mistakes_and_with_0_for_doubts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for (file, code, first) in [
+        ("broken/yaml_tab_on_the_next_line", 2, "error: not valid YAML: while scanning a plain scalar, found a tab"),
+        ("broken/step_unknown_sleep", 2, "error: unknown step `sleep`"),
+        ("broken/yaml_key_without_colon", 2, "error: missing colon after key `mixes`"),
+        ("broken/yaml_ambiguous_words_once_each", 0, "warning: `yes` is text here, but a boolean in YAML 1.1"),
+        ("broken_plan/unknown_update_operator", 2, "error: unknown update operator `$incr`"),
+        ("broken_plan/unknown_stage", 2, "error: unknown stage `$unwnd`"),
+        ("broken_plan/unknown_expression_operator", 2, "error: unknown expression operator `$addd`"),
+        ("broken_plan/unknown_index_option", 2, "error: unknown index option `uniqe`"),
+        ("broken_plan/unknown_collection_option", 2, "error: unknown collection option `validatr`"),
+        ("broken_plan/return_other_key", 2, "error: `returns` of `read` has no key `titel`"),
+        ("broken_plan/parameter_without_value_in_a_sweep", 2, "error: expected an expression, found nothing"),
+        (
+            "broken_plan/pipeline_other_database",
+            2,
+            "error: `$lookup` reads only collections of the strategy's own database",
+        ),
+        ("valid/unused_argument", 0, "warning: strategy `b` never uses argument `page` of `read`"),
+    ] {
+        let path = root.join(file).with_extension("yaml");
+        let ended = run(&mut docshape(&["check", path.to_str().unwrap()]));
+        assert_eq!((ended.code, ended.err.lines().next()), (code, Some(first)), "{file}");
+    }
+}
