@@ -2,16 +2,17 @@
 
 use crate::report::document::format::counted;
 use crate::results::{CellRecord, Part, Preset, Reason, RunRecord};
+use crate::stats::effect;
 
 use super::answer::Judged;
 
 /// The next step where a comparison of the best strategy shows nothing; `None` where all would have shown a difference.
 pub(super) fn next_step(judged: &Judged) -> Option<String> {
-    let reason = judged.answer.tied().find_map(|one| one.verdict.reason())?;
+    let open = judged.answer.tied().find(|one| effect(one.verdict).is_none())?;
     let record = judged.parts.main_record()?;
     let name = |place: usize| judged.marked(place);
-    match reason {
-        Reason::Unstable { .. } | Reason::RoundsDisagree => {
+    match open.verdict.reason() {
+        None | Some(Reason::Unstable { .. } | Reason::RoundsDisagree) => {
             let next = longer(record.settings.preset).map(|preset| {
                 let minutes = counted(minutes(judged, preset), "minute");
                 format!(": try --preset {preset} (about {minutes})")
@@ -19,16 +20,18 @@ pub(super) fn next_step(judged: &Judged) -> Option<String> {
             let next = next.unwrap_or_else(|| ": try more --rounds, or a machine that does nothing else".to_owned());
             Some(format!("Rounds differ too much{next}"))
         }
-        Reason::FewInFlight { strategy, .. } => {
+        Some(Reason::FewInFlight { strategy, .. }) => {
             let clients = record.settings.clients * 4;
             Some(format!("The clients of {} were mostly idle: try --clients {clients}", name(strategy)))
         }
-        Reason::WriteBack { .. } | Reason::DirtyCache { .. } => {
+        Some(Reason::WriteBack { .. } | Reason::DirtyCache { .. }) => {
             Some("The strategies disturbed each other in one cache: try --isolate".to_owned())
         }
-        Reason::Failures { strategy, .. } => Some(format!("Too many calls of {} failed", name(strategy))),
-        Reason::NoSuccess { strategy } => Some(format!("{} had a round without a successful call", name(strategy))),
-        _ => None,
+        Some(Reason::Failures { strategy, .. }) => Some(format!("Too many calls of {} failed", name(strategy))),
+        Some(Reason::NoSuccess { strategy }) => {
+            Some(format!("{} had a round without a successful call", name(strategy)))
+        }
+        Some(_) => None,
     }
 }
 
