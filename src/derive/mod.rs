@@ -143,10 +143,12 @@ fn derived(
     let (mut is_refused, mut is_unsafe) = (false, false);
     for (position, operation) in model.scenario.operations.iter().enumerate() {
         let name = operation.name.value.as_str();
-        if operation.does.is_empty() || has_by_hand(name) {
+        if operation.does.is_empty() {
             continue;
         }
         match Translation::new(&mut documents, position).steps(here) {
+            // Only its indexes are derived.
+            _ if has_by_hand(name) => {}
             Ok(steps) => {
                 is_unsafe |= is_plain && steps.len() > 1 && is_written_twice(&steps);
                 operations.push((name.to_owned(), if steps.len() == 1 { steps[0].clone() } else { steps.into() }));

@@ -89,6 +89,18 @@ fn an_entry_by_hand_takes_the_place_of_the_derived_one() {
     assert_ne!(steps("by_hand"), steps("lines_inside"));
 }
 
+#[test]
+fn an_operation_by_hand_keeps_the_indexes_of_its_logical_steps() {
+    let text = include_str!("../../examples/model.yaml");
+    let by_hand = "  own: { shape: { order.lines: embed }, operations: { newest: { find: orders, filter: { user: <user> } } } }\n";
+    let (scenario, _) = scenario(&format!("{text}{by_hand}"));
+    let derived = compile::derived(&scenario, &Choice::default()).unwrap();
+    let node = |name: &str| &derived.strategies.iter().find(|(strategy, _)| strategy == name).unwrap().1;
+    let collections = |name: &str| node(name).get("collections").unwrap().on_one_line(str::to_owned);
+    assert_eq!(collections("own"), collections("lines_inside"));
+    assert!(node("own").get("operations").unwrap().get("newest").is_none());
+}
+
 /// The text of a derived strategy, in the place of its shape, is the same strategy.
 #[test]
 fn the_text_of_a_derived_strategy_compiles_to_the_same_plan() {

@@ -46,8 +46,11 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
     let derived = compile::derived(&ready.scenario, &Choice { mix: choice.mix.clone(), ..Choice::default() });
     if let Some(name) = &arguments.yaml {
         let strategy = derived.iter().flat_map(|derived| &derived.strategies).find(|(strategy, _)| strategy == name);
-        let missing =
-            || CliError::usage(format!("nothing of strategy {name} is derived; `docshape show` has its commands"));
+        let missing = || {
+            CliError::usage(format!(
+                "nothing is derived for strategy {name} itself: it has no `shape`, `join` or `writes`, or there is no such strategy"
+            ))
+        };
         let (name, node) = strategy.ok_or_else(missing)?;
         output::print(&derive::entry(name, node))?;
         return Ok(Exit::Success);
