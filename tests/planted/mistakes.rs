@@ -827,8 +827,8 @@ pub const MISTAKES: &[Mistake] = &[
         scenario: "chat",
         strategy: "bucketed",
         strategies: "linked,copied,bucketed",
-        way: Way::Verify,
-        says: "Skipped: bucketed",
+        way: Way::Check,
+        says: "error: unknown update operator `$addToset`",
         changes: &[("$addToSet", "$addToset")],
     },
     Mistake {
@@ -1100,7 +1100,7 @@ pub const MISTAKES: &[Mistake] = &[
         changes: &[(
             r"          - $sort: { at: -1, _id: -1 }
           - $limit: 10",
-            r"          - $sorted: { at: -1, _id: -1 }
+            r"          - $push: { at: -1, _id: -1 }
           - $limit: 10",
         )],
     },
