@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use crate::scenario::{
-    CommandWord, Diagnostics, Node, RequestDefinition, Scalar, Scenario, Spanned, StepDefinition, StepKind,
-    StrategyDefinition, Tree,
+    CommandWord, Diagnostics, Node, Scalar, Scenario, Spanned, StepDefinition, StepKind, StrategyDefinition, Tree,
 };
 
 /// Warns of indexes and filters whose fields no record, document or writing step of the strategy has. A field may be written in many
@@ -53,7 +52,7 @@ fn filters(kind: &StepKind) -> Vec<&Node> {
     };
     match kind {
         StepKind::Command { options, .. } => of_options(options),
-        StepKind::BulkWrite(bulk) => bulk.requests.iter().flat_map(|request| of_options(request.parts().2)).collect(),
+        StepKind::BulkWrite(bulk) => bulk.requests.iter().flat_map(|request| of_options(request.command().1)).collect(),
         _ => Vec::new(),
     }
 }
@@ -114,8 +113,9 @@ impl WrittenWords {
         StepDefinition::walk(steps, &mut |kind| match kind {
             StepKind::Command { word, options, .. } => self.command(word.value, options),
             StepKind::BulkWrite(bulk) => {
-                for (lists, word, options) in bulk.requests.iter().map(RequestDefinition::parts) {
-                    lists.into_iter().for_each(|list| self.node(list));
+                for request in &bulk.requests {
+                    request.lists().into_iter().for_each(|list| self.node(list));
+                    let (word, options) = request.command();
                     self.command(word, options);
                 }
             }

@@ -1,8 +1,8 @@
 //! What a strategy does with the arguments and the result of an operation, as written.
 
 use crate::scenario::{
-    Diagnostics, EntityDefinition, Node, OperationDefinition, RequestDefinition, Scenario, Span, Spanned,
-    StepDefinition, StepKind, StrategyDefinition, nearest, suggest,
+    Diagnostics, EntityDefinition, Node, OperationDefinition, Scenario, Span, Spanned, StepDefinition, StepKind,
+    StrategyDefinition, nearest, suggest,
 };
 
 /// Reports results with other keys than the operation's.
@@ -147,9 +147,9 @@ fn is_used(name: &str, steps: &[StepDefinition]) -> bool {
         }
         StepKind::BulkWrite(bulk) => {
             names.push(&bulk.collection);
-            for (over, _, given) in bulk.requests.iter().map(RequestDefinition::parts) {
-                lists.extend(over);
-                options(given);
+            for request in &bulk.requests {
+                lists.extend(request.lists());
+                options(request.command().1);
             }
         }
         StepKind::Raw { command, .. } => command.as_mapping().into_iter().for_each(&mut options),

@@ -38,15 +38,19 @@ impl StepDefinition {
 }
 
 impl RequestDefinition {
-    /// Returns the lists over which it is repeated, outermost first, and the request itself.
-    pub(crate) fn parts(&self) -> (Vec<&Node>, CommandWord, &[(Spanned<String>, Node)]) {
+    /// Returns the lists over which it is repeated, outermost first.
+    pub(crate) fn lists(&self) -> Vec<&Node> {
         match self {
-            RequestDefinition::One { word, options } => (Vec::new(), word.value, options),
-            RequestDefinition::Each { list, item, .. } => {
-                let (mut lists, word, options) = item.parts();
-                lists.insert(0, list);
-                (lists, word, options)
-            }
+            RequestDefinition::One { .. } => Vec::new(),
+            RequestDefinition::Each { list, item, .. } => std::iter::once(list).chain(item.lists()).collect(),
+        }
+    }
+
+    /// Returns the command and the options of a single request.
+    pub(crate) fn command(&self) -> (CommandWord, &[(Spanned<String>, Node)]) {
+        match self {
+            RequestDefinition::One { word, options } => (word.value, options),
+            RequestDefinition::Each { item, .. } => item.command(),
         }
     }
 }
