@@ -20,11 +20,13 @@ pub(super) struct DerivedDocuments<'m> {
     pub model: &'m Model<'m>,
     pub shape: &'m ModelShape,
     indexes: Vec<(String, Index)>,
+    /// The same, to be found at once.
+    known: HashSet<(String, Index)>,
 }
 
 impl<'m> DerivedDocuments<'m> {
     pub fn new(model: &'m Model<'m>, shape: &'m ModelShape) -> Derived<DerivedDocuments<'m>> {
-        let documents = DerivedDocuments { model, shape, indexes: Vec::new() };
+        let documents = DerivedDocuments { model, shape, indexes: Vec::new(), known: HashSet::new() };
         for (position, relation) in model.relations.iter().enumerate() {
             let word = shape.word(position);
             let key = model.key(position);
@@ -68,17 +70,19 @@ impl<'m> DerivedDocuments<'m> {
             keys[tail..].iter_mut().for_each(|(_, direction)| *direction = 1);
         }
         let entry = (collection.to_owned(), (keys, is_unique));
-        if !self.indexes.contains(&entry) {
+        if self.known.insert(entry.clone()) {
             self.indexes.push(entry);
         }
     }
 
-    fn indexes_of(&self, collection: &str) -> Vec<Node> {
+    fn indexes_of<'s>(&'s self, collection: &str) -> Vec<Node> {
         let own: Vec<&Index> = self.indexes.iter().filter(|(name, _)| name == collection).map(|(_, one)| one).collect();
-        let is_prefix = |(keys, is_unique): &Index| {
-            let covers = |(other, unique): &&Index| (other.len() > keys.len() || *unique) && other.starts_with(keys);
-            !is_unique && own.iter().any(covers)
+        // Another index serves its own beginnings, and a unique one also what is not unique.
+        let beginnings = |(keys, is_unique): &&'s Index| -> Vec<&'s [(String, i64)]> {
+            (1..keys.len() + usize::from(*is_unique)).map(|end| &keys[..end]).collect()
         };
+        let covered: HashSet<&[(String, i64)]> = own.iter().flat_map(beginnings).collect();
+        let is_needed = |(keys, is_unique): &&&Index| *is_unique || !covered.contains(keys.as_slice());
         let node = |(keys, is_unique): &&Index| {
             let key = mapping(keys.iter().map(|(field, direction)| (field.clone(), (*direction).into())).collect());
             if *is_unique {
@@ -87,7 +91,7 @@ impl<'m> DerivedDocuments<'m> {
                 key
             }
         };
-        own.iter().filter(|index| !is_prefix(index)).map(node).collect()
+        own.iter().filter(is_needed).map(node).collect()
     }
 
     /// What a document of an entity has besides its own fields. `record` is the expression of the record; `parent` that of
