@@ -34,14 +34,14 @@ impl Form {
 }
 
 /// The place of a report.
-struct Place {
+struct PagePlace {
     folder: PathBuf,
     form: Form,
 }
 
 /// Links from the report of a run in a folder. `others` are the mixes of other runs, with their folders.
 pub fn of_run(folder: &Path, form: Form, record: &RunRecord, others: &[(String, PathBuf)]) -> Vec<Onward> {
-    let Some(place) = Place::new(folder, form) else { return Vec::new() };
+    let Some(place) = PagePlace::new(folder, form) else { return Vec::new() };
     let scenario = &record.scenario;
     let mixes = others.iter().filter_map(|(mix, other)| place.report(mix, other)).collect();
     let data = [COMPRESSED_RUN_FILE, RUN_FILE, CSV_FILE, PUBLISHED_FILE];
@@ -66,7 +66,7 @@ pub fn of_run(folder: &Path, form: Form, record: &RunRecord, others: &[(String, 
 
 /// Links from the report of a study in a folder, whose record is a file there.
 pub fn of_study(folder: &Path, form: Form, scenario: &str, data: &str) -> Vec<Onward> {
-    let Some(place) = Place::new(folder, form) else { return Vec::new() };
+    let Some(place) = PagePlace::new(folder, form) else { return Vec::new() };
     let root = place.root();
     arranged([
         ("Results", root.iter().flat_map(|root| place.over_all(root, scenario)).collect()),
@@ -80,10 +80,10 @@ fn arranged<const N: usize>(groups: [(&'static str, Vec<Cell>); N]) -> Vec<Onwar
     shown.map(|(name, links)| Onward { name, links }).collect()
 }
 
-impl Place {
+impl PagePlace {
     /// `None` for a folder that is not there.
-    fn new(folder: &Path, form: Form) -> Option<Place> {
-        Some(Place { folder: fs::canonicalize(folder).ok()?, form })
+    fn new(folder: &Path, form: Form) -> Option<PagePlace> {
+        Some(PagePlace { folder: fs::canonicalize(folder).ok()?, form })
     }
 
     /// The folder of the published results above the report.
