@@ -24,7 +24,7 @@ fn without_numbers(verdict: Verdict) -> ClaimResult {
 }
 
 /// What decides a claim.
-enum Decision<'r> {
+enum ClaimDecision<'r> {
     /// Counts, which need no test.
     Counts(ClaimResult),
     /// Two strategies over rounds.
@@ -39,17 +39,17 @@ pub fn claim_results(record: &RunRecord, parts: &BTreeMap<Part, RunRecord>) -> V
     }
     let run = MeasuredRun { record, parts, cache: &SharedCache::of(parts) };
     let decisions: Vec<_> = record.claims.iter().map(|claim| run.decision(claim)).collect();
-    let tested = |decision: &Decision| match decision {
-        Decision::Counts(_) => None,
-        Decision::Rounds(pair) => pair.tested(),
+    let tested = |decision: &ClaimDecision| match decision {
+        ClaimDecision::Counts(_) => None,
+        ClaimDecision::Rounds(pair) => pair.tested(),
     };
     let members: Vec<Vec<Option<f64>>> = decisions.iter().flatten().filter_map(tested).collect();
     let family = Family::new(&members);
     let critical = (!members.is_empty()).then_some(family.critical);
     let mut adjusted = family.p.into_iter();
-    let mut decided = |decision: Decision| match decision {
-        Decision::Counts(result) => Ok(result),
-        Decision::Rounds(pair) => pair.compare(critical, pair.tested().and_then(|_| adjusted.next())),
+    let mut decided = |decision: ClaimDecision| match decision {
+        ClaimDecision::Counts(result) => Ok(result),
+        ClaimDecision::Rounds(pair) => pair.compare(critical, pair.tested().and_then(|_| adjusted.next())),
     };
     let undecided = |reason| without_numbers(Verdict::Inconclusive(reason));
     decisions.into_iter().map(|decision| decision.and_then(&mut decided).unwrap_or_else(undecided)).collect()

@@ -113,10 +113,10 @@ struct Page<'r> {
     assets: Assets,
     /// Each with a piece of its line.
     series: Vec<(Series, Trusted)>,
-    parts: Vec<Part<'r>>,
+    parts: Vec<PagePart<'r>>,
     /// The strategy whose columns come first where there is no room for all, by its place.
     winner: Option<usize>,
-    overview: Option<Shown<'r>>,
+    overview: Option<ShownTable<'r>>,
     /// The pictures of the first screen.
     pictures: Vec<Gallery>,
     /// How many warnings there are, in words; empty for none.
@@ -127,14 +127,14 @@ struct Page<'r> {
 }
 
 /// A section with its charts and tables.
-struct Part<'r> {
+struct PagePart<'r> {
     section: &'r Section,
     galleries: Vec<Gallery>,
-    tables: Vec<Shown<'r>>,
+    tables: Vec<ShownTable<'r>>,
 }
 
 /// A table as the page shows it.
-struct Shown<'r> {
+struct ShownTable<'r> {
     table: &'r Table,
     grid: Grid<'r>,
     series: &'r [Series],
@@ -142,8 +142,8 @@ struct Shown<'r> {
 
 impl<'r> Page<'r> {
     fn new(report: &'r Report, series: &'r [Series]) -> Page<'r> {
-        let shown = |table: &'r Table| Some(Shown { table, grid: table.grid(FORM)?, series });
-        let part = |section: &'r Section| Part {
+        let shown = |table: &'r Table| Some(ShownTable { table, grid: table.grid(FORM)?, series });
+        let part = |section: &'r Section| PagePart {
             section,
             galleries: section.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
             tables: section.tables.iter().filter_map(shown).collect(),
@@ -212,7 +212,7 @@ fn summary(headline: &Headline) -> &str {
     texts.map(String::as_str).next().unwrap_or(&headline.about)
 }
 
-impl Part<'_> {
+impl PagePart<'_> {
     /// What a script of the page computes with, without a character that could end the element.
     fn data(&self) -> Option<Trusted> {
         self.section.data.as_ref().map(|data| Trusted(data.to_string().replace('<', "\\u003c")))
@@ -224,7 +224,7 @@ impl Part<'_> {
     }
 }
 
-impl Shown<'_> {
+impl ShownTable<'_> {
     /// The classes of a column's heading: its side, and the series it is switched off with.
     fn head(&self, series: &Option<usize>, column: &Column) -> String {
         let side = if column.kind == Kind::Text { "l" } else { "" };
