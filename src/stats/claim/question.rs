@@ -8,7 +8,7 @@ use crate::stats::shared_cache::SharedCache;
 use crate::stats::view::operations;
 use crate::stats::{Distribution, InvalidReason, RoundSeries, SeriesKey, inconsistency, inspected, invalid_reasons};
 
-use super::Decision;
+use super::ClaimDecision;
 use super::count::{self, counted};
 use super::pair::StrategyPair;
 
@@ -69,7 +69,7 @@ pub(super) struct MeasuredRun<'r> {
 
 impl<'r> MeasuredRun<'r> {
     /// What decides a claim in this run.
-    pub(super) fn decision(self, claim: &ClaimRecord) -> Result<Decision<'r>, Reason> {
+    pub(super) fn decision(self, claim: &ClaimRecord) -> Result<ClaimDecision<'r>, Reason> {
         self.check_settings(claim)?;
         let (side, other) = self.sides(claim)?;
         let number = DecidingNumber::of(claim).ok_or(Reason::UnknownMetric)?;
@@ -87,7 +87,7 @@ impl<'r> MeasuredRun<'r> {
                         rounds(side).into_iter().map(|value| value.map(|value| value * times)).collect()
                     }
                 };
-                count::varying(&rounds(side), &against, claim.relation).map(Decision::Counts)
+                count::varying(&rounds(side), &against, claim.relation).map(ClaimDecision::Counts)
             }
             DecidingNumber::Metric(metric, _) => {
                 let part = self.part(metric.parts())?;
@@ -179,7 +179,7 @@ impl<'r> MeasuredRun<'r> {
         metric: Metric,
         outcome: Option<OutcomeKind>,
         (mine, other): (ClaimSide, OtherSide),
-    ) -> Result<Decision<'r>, Reason> {
+    ) -> Result<ClaimDecision<'r>, Reason> {
         let record = self.part(metric.parts())?;
         let OtherSide::Side(theirs, times) = other else { return Err(Reason::UnknownMetric) };
         if relation == Relation::Equals {
@@ -193,11 +193,11 @@ impl<'r> MeasuredRun<'r> {
                 // With too few calls for a percentile it is the longest.
                 let p99 = |times: Distribution| times.quantile(0.99).or(times.max());
                 let time = |window: Option<Distribution>| window.and_then(p99).unwrap_or(0) as f64;
-                return Ok(Decision::Counts(counted(time(mine), time(theirs) * times, relation)));
+                return Ok(ClaimDecision::Counts(counted(time(mine), time(theirs) * times, relation)));
             }
         }
         let pair = StrategyPair { record, cache: self.cache, metric, outcome, mine, theirs, times };
-        Ok(Decision::Rounds(pair))
+        Ok(ClaimDecision::Rounds(pair))
     }
 
     /// A claim on counts.
@@ -205,11 +205,11 @@ impl<'r> MeasuredRun<'r> {
         relation: Relation,
         (side, other): (ClaimSide, OtherSide),
         count: impl Fn(ClaimSide) -> Result<f64, Reason>,
-    ) -> Result<Decision<'r>, Reason> {
+    ) -> Result<ClaimDecision<'r>, Reason> {
         let against = match other {
             OtherSide::Number(number) => number,
             OtherSide::Side(side, times) => count(side)? * times,
         };
-        Ok(Decision::Counts(counted(count(side)?, against, relation)))
+        Ok(ClaimDecision::Counts(counted(count(side)?, against, relation)))
     }
 }
