@@ -40,8 +40,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 const INSIDE_MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report/document", &[]),
     ("report/run", &["report/document"]),
-    ("report/verification", &["report/document", "report/run"]),
     ("report/write", &["report/document", "report/run"]),
+    ("report/verification", &["report/document", "report/run", "report/write"]),
     ("studies/capacity", &[]),
     ("studies/growth", &[]),
     ("studies/published", &[]),
