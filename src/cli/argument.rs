@@ -161,7 +161,7 @@ pub struct ShowArguments {
     /// Set a parameter of the scenario; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// Print what is derived for STRATEGY as text of a scenario, to take it over by hand
+    /// Print the text that is derived for STRATEGY, to edit by hand [default: print statements]
     #[arg(long, value_name = "STRATEGY", conflicts_with = "strategies")]
     pub yaml: Option<String>,
     /// Number of the call to show, with the arguments that it has in a run
