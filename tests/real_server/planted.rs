@@ -160,10 +160,15 @@ fn without_numbers(block: &str) -> String {
     let mut text = String::new();
     // Which strategy is the example depends on whether the lines of all happen to be equal.
     let is_stable = |line: &&str| !line.trim_start().starts_with("for example in ");
+    let mut was_labelled = false;
     for line in without_example(block).lines().filter(is_stable) {
         let label = line.strip_prefix("    ").and_then(|line| line.split_once("  ")).map(|(label, _)| label);
+        // A long line goes on in the next one.
+        let goes_on = was_labelled && label.is_none() && line.starts_with("    ");
+        was_labelled = label.is_some() || goes_on;
         match label {
             Some(label) => writeln!(text, "    {label}  ...").unwrap(),
+            None if goes_on => {}
             None => {
                 let mut characters = line.chars().peekable();
                 while let Some(next) = characters.next() {

@@ -165,6 +165,11 @@ fn collect(stream: impl Read + Send + 'static) -> (Arc<Mutex<String>>, std::thre
     (text, reader)
 }
 
+/// What a study printed, without the line about the page that only its command writes.
+fn without_page(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| !line.starts_with("The report with charts: ")).collect()
+}
+
 impl Running {
     fn start(mut command: Command) -> Running {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

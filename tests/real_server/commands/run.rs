@@ -291,8 +291,9 @@ fn a_very_slow_strategy_does_not_shorten_the_windows_of_others() {
     // All make the calls of a second, give or take what else the machine does.
     let seconds: Vec<f64> = cells.iter().map(|cell| cell.seconds).collect();
     assert!(seconds.iter().all(|seconds| *seconds > 0.01), "{seconds:?}");
+    // Documents that do not grow are the same for all, however many calls were made.
     let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
-    assert!(markdown.contains("many is more than five times slower than others"), "{markdown}");
+    assert!(!markdown.contains("five times slower than others"), "{markdown}");
 }
 
 #[test]
