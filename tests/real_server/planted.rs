@@ -129,7 +129,7 @@ async fn run(bench: &Bench, mistake: &Mistake, number: usize) -> Said {
     let prefix = format!("p{number}_");
     let server = ["--uri", uri.as_str(), "--yes", "--db-prefix", prefix.as_str()];
     let strategies = mistake.strategies();
-    let verify = ["verify", "--strategies", &strategies, "--times"];
+    let verify = ["verify", "--full", "--strategies", &strategies, "--times"];
     let on_server = |arguments: &[&str]| {
         let arguments: Vec<String> = arguments.iter().chain(&server).map(|argument| (*argument).to_owned()).collect();
         let mistake = *mistake;
