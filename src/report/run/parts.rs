@@ -65,7 +65,7 @@ impl PartEvaluations {
         arm.series.value.filter(|_| arm.overloaded.is_none())
     }
 
-    /// The part in which the whole mix runs under the load of users, as far as it was measured: see [`MAIN`].
+    /// The part in which the whole mix runs under the load of users, as far as it was measured: see `MAIN`.
     pub fn main(&self) -> &Arc<Evaluation> {
         MAIN.iter().find_map(|part| self.get(*part)).unwrap_or(&self.empty)
     }
