@@ -5,6 +5,7 @@ mod budget;
 pub(crate) mod bulk;
 pub mod call_id;
 pub(crate) mod data;
+mod draw;
 pub(crate) mod expression;
 pub(crate) mod feature;
 mod frame;
