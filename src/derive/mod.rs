@@ -1,6 +1,6 @@
 //! Strategies with a `shape`, and operations with `does`, to ordinary ones: nodes in, nodes out.
 //!
-//! An entry of a strategy that is written by hand takes the place of the derived one. Derived nodes have the place of the
+//! An entry that is written by hand replaces the derived one. Derived nodes have the place of the
 //! shape, and that of the logical step as the place that uses them, so that a problem points at two lines of the model.
 
 mod build;

@@ -83,7 +83,7 @@ fn release(version: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// What names are, the release that brought them (`5.0` stands for all before), and the names.
+/// Kinds of names, the release that introduced them (`5.0`: that one or an earlier one), and the names.
 type Row = (FeatureKind, &'static str, &'static str);
 
 const FEATURES: &[Row] = {

@@ -412,7 +412,7 @@ fn rate(rate: f64) -> Cell {
     Cell::number(Some(rate), |rate| count(rate.round() as u64))
 }
 
-/// Whether what is in use of files can be compared: records of earlier versions have the files alone.
+/// Whether what is in use of files can be compared: records of earlier versions have only file sizes.
 fn is_use_known((_, before, after): &CollectionChange) -> bool {
     [before, after].into_iter().flatten().all(|growth| growth.is_use_known)
 }

@@ -100,7 +100,7 @@ fn sends_once(program: &Program) -> bool {
 /// # Errors
 /// When a part of it has no value.
 pub fn as_bson(value: &Value) -> Result<Bson, EvalError> {
-    // A drawn record is its `_id`; one of an entity without `_id` is told by its fields.
+    // A drawn record is its `_id`; without an `_id`, its fields.
     let whole = match value {
         Value::Record(record) if !record.is_whole() && matches!(record.id()?, Value::Null) => Some(record.document()?),
         _ => None,

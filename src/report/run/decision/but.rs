@@ -164,7 +164,7 @@ fn tail(judged: &Judged) -> Vec<String> {
     )]
 }
 
-/// What tells strategies of which no difference is shown apart: the first thing of which one of them needs much less.
+/// What breaks a tie: the first resource of which one of the strategies needs much less.
 pub(super) fn tie_breaker(judged: &Judged) -> Option<String> {
     judged.answer.least_effect()?;
     let is_level = |place: &usize| !judged.answer.trade_offs().any(|one| one.against == *place);
