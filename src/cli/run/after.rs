@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::cli::next::NextCommand;
 use crate::report::Report;
 use crate::report::run::decision::nearest_share_flip;
-use crate::results::{Preset, RunRecord, RunSettings, in_percent};
+use crate::results::{Part, Preset, RunRecord, RunSettings, in_percent};
 use crate::stats::ShareFlip;
 
 use super::RunArguments;
@@ -37,6 +37,7 @@ pub fn after_run(arguments: &RunArguments, record: &RunRecord, report: &Report, 
                 };
                 sweep.option("vary", &vary(&operation, &flip))
             }
+            None if record.parts.contains_key(&Part::Own) => NextCommand::about(&["explain"], folder),
             None => NextCommand::about(&["report"], folder).option("full", ""),
         },
     }

@@ -243,7 +243,7 @@ impl<'r> Judged<'r> {
                 _ if criterion.part == Part::Own => "time by itself",
                 _ => "response time",
             };
-            Some(format!("{} in {what}", percent(band)))
+            Some(format!("up to {} in {what}", percent(band)))
         };
         let bands: Vec<String> = self.answer.criteria.iter().filter_map(of).collect();
         let baseline = self.marked(self.answer.baseline);
