@@ -163,8 +163,9 @@ fn clock_environment_and_driver_stay_in_their_folders() {
     assert!(against.is_empty(), "{against:#?}");
 }
 
-/// The most files of an import circle: expressions, their frames, generators, data and operations evaluate each other.
-const LARGEST_CIRCLE: usize = 5;
+/// The most files of an import circle: expressions, their frames, generators, what they draw, data and operations evaluate
+/// each other.
+const LARGEST_CIRCLE: usize = 6;
 
 /// A file as a module: its path below `src`, without `.rs` and `mod.rs`.
 type Module = Vec<String>;
