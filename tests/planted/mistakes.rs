@@ -1473,7 +1473,7 @@ pub const MISTAKES: &[Mistake] = &[
         strategy: "child",
         strategies: "",
         way: Way::Verify,
-        says: "$graphLookup from nodes` scans",
+        says: "$graphLookup from nodes scans",
         changes: &[("        indexes: [{ children: 1 }]\n", "")],
     },
     Mistake {

@@ -22,34 +22,50 @@ pub(crate) fn lines(verification: &Verification, width: usize) -> Vec<ToneLine> 
     };
     let mut before = vec![(Tone::Strong, format!("{}: {}", headline.scenario, headline.title))];
     before.extend(headline.subject.iter().flat_map(|text| wrapped(Tone::Faint, text)));
-    let warnings = verification.warnings.len() as u64;
-    let warnings = (warnings > 0).then(|| format!("{}: --full shows them.", counted(warnings, "warning")));
     let asides = caught(verification).into_iter().map(|text| (Tone::Plain, text));
     let asides = asides.chain(missed(verification).map(|text| (Tone::Bad, text)));
     let asides = asides.chain(gaps(verification).map(|text| (Tone::Bad, text)));
-    let asides = asides.chain(warnings.map(|text| (Tone::Faint, text)));
     let mut after: Vec<ToneLine> = asides.flat_map(|(tone, text)| wrapped(tone, &text)).collect();
     if !after.is_empty() {
         after.insert(0, (Tone::Plain, String::new()));
     }
     after.push((Tone::Plain, String::new()));
     after.extend(conclusion(verification).iter().flat_map(|text| wrapped(headline.tone, text)));
-    let room = MOST_LINES.saturating_sub(before.len() + after.len());
-    before.extend(problems(&findings_of_safe(verification), width, room));
+    let findings: Vec<Vec<ToneLine>> = findings_of_safe(verification).iter().map(|one| problem(one, width)).collect();
+    let warnings: Vec<Vec<ToneLine>> =
+        verification.warnings.iter().map(|warning| wrapped(Tone::Faint, &plain(warning))).collect();
+    // The number of warnings has its place below the findings.
+    let kept = after.len() + if warnings.is_empty() { 0 } else { 2 };
+    let room = MOST_LINES.saturating_sub(before.len() + kept);
+    before.extend(fitting(findings, "finding", room, 1));
+    if !warnings.is_empty() {
+        before.push((Tone::Plain, String::new()));
+        let room = MOST_LINES.saturating_sub(before.len() + after.len());
+        before.extend(fitting(warnings, "warning", room, 0));
+    }
     before.extend(after);
     before
 }
 
-/// What is wrong, as far as there is room; the number of what is left out.
-fn problems(all: &[Listing], width: usize, room: usize) -> Vec<ToneLine> {
+/// A finding with its details.
+fn problem(listing: &Listing, width: usize) -> Vec<ToneLine> {
+    let mut lines = vec![(Tone::Plain, String::new())];
+    lines.extend(wrap(&listing.lead, width).into_iter().map(|line| (Tone::Bad, line)));
+    let details = listing.lines.iter().flat_map(|line| wrap(line, width.saturating_sub(4)));
+    lines.extend(details.take(MOST_OF_FINDING).map(|line| (Tone::Plain, format!("    {line}"))));
+    lines
+}
+
+/// The blocks for which there is room, at least the first `always`, and the number of what is left out.
+fn fitting(all: Vec<Vec<ToneLine>>, what: &str, room: usize, always: usize) -> Vec<ToneLine> {
     let mut found: Vec<ToneLine> = Vec::new();
-    for (place, listing) in all.iter().enumerate() {
-        let mut lines = vec![(Tone::Plain, String::new())];
-        lines.extend(wrap(&listing.lead, width).into_iter().map(|line| (Tone::Bad, line)));
-        let details = listing.lines.iter().flat_map(|line| wrap(line, width.saturating_sub(4)));
-        lines.extend(details.take(MOST_OF_FINDING).map(|line| (Tone::Plain, format!("    {line}"))));
-        if place > 0 && found.len() + lines.len() + 1 > room {
-            let more = counted((all.len() - place) as u64, "more finding");
+    let blocks = all.len();
+    for (place, lines) in all.into_iter().enumerate() {
+        // The last one needs no line about what is left out.
+        let more = usize::from(place + 1 < blocks);
+        if place >= always && found.len() + lines.len() + more > room {
+            let what = if place == 0 { what.to_owned() } else { format!("more {what}") };
+            let more = counted((blocks - place) as u64, &what);
             found.push((Tone::Faint, format!("{more}: --full shows all.")));
             break;
         }

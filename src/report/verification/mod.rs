@@ -519,6 +519,18 @@ pub(super) mod tests {
             one.is_unsafe = true;
             one
         };
+        let warned = |count: usize| {
+            let warnings =
+                (0..count).map(|place| format!("Operation read: `find books` {} {place}.", "scans ".repeat(14)));
+            let strategies = vec![strategy("a", false), strategy("b", false)];
+            let warned = Verification { warnings: warnings.collect(), ..verification(strategies) };
+            let lines: Vec<String> = brief::lines(&warned, 80).into_iter().map(|(_, line)| line).collect();
+            assert!(lines.len() <= 29 && lines.last().unwrap().starts_with("All 2 strategies"), "{lines:#?}");
+            lines.join("\n")
+        };
+        let (few, many) = (warned(3), warned(30));
+        assert!(few.contains("find books scans") && few.contains("scans 2.") && !few.contains("--full"), "{few}");
+        assert!(many.contains("scans 2.") && many.contains("more warnings: --full shows all."), "{many}");
         let passes = text(vec![strategy("a", false), strategy("b", false), control("c"), control("d")]);
         assert!(passes.contains("2 of 2 negative controls caught.") && !passes.contains("audit lost"), "{passes}");
         assert!(passes.ends_with("All 2 strategies return the same results."), "{passes}");
