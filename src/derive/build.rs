@@ -70,6 +70,34 @@ pub(super) fn with_all(node: Node, other: &Node) -> Node {
     entries.fold(node, |node, (key, value)| with(node, &key.value, value.clone()))
 }
 
+/// A mapping with the same value for each field.
+pub(super) fn all(fields: &[impl AsRef<str>], value: i64) -> Node {
+    fields.iter().fold(map! {}, |made, field| with(made, field.as_ref(), value))
+}
+
+/// Whether a mapping has no entries.
+pub(super) fn is_empty(node: &Node) -> bool {
+    node.as_mapping().is_none_or(<[_]>::is_empty)
+}
+
+pub(super) fn find_one(collection: &str, filter: Node, projection: Option<Node>) -> Node {
+    let command = map! { "findOne" => collection, "filter" => filter };
+    projection.into_iter().fold(command, |command, fields| with(command, "projection", fields))
+}
+
+pub(super) fn update_one(collection: &str, filter: Node, update: Node) -> Node {
+    map! { "updateOne" => collection, "filter" => filter, "update" => update }
+}
+
+pub(super) fn pipeline(collection: &str, stages: Vec<Node>) -> Node {
+    map! { "aggregate" => collection, "pipeline" => stages }
+}
+
+/// A step that computes a variable.
+pub(super) fn keep(name: &str, value: impl Into<Node>) -> Node {
+    map! { "let" => map! { name => value.into() } }
+}
+
 /// Sets the spans of all parts that have none.
 pub(super) fn place(node: &mut Node, span: Span) {
     if node.span.is_empty() {

@@ -283,6 +283,20 @@ impl<'s> Model<'s> {
         Ok(if is_many { PathEnd::Many(start, relation, is_down) } else { PathEnd::One(start, entity, relation) })
     }
 
+    /// The entity of the records that a path leads to.
+    pub fn entity_of(&self, subject: &PathEnd) -> usize {
+        match subject {
+            PathEnd::All(entity) | PathEnd::Record(_, entity) => *entity,
+            PathEnd::Many(_, relation, true) => self.relations[*relation].many,
+            PathEnd::One(_, _, relation) | PathEnd::Many(_, relation, false) => self.relations[*relation].one,
+        }
+    }
+
+    /// Whether a path is the list of records of a field, which has an order of its own.
+    pub fn is_listing(&self, subject: &PathEnd) -> bool {
+        matches!(subject, PathEnd::Many(_, relation, true) if self.relations[*relation].kind == RelationKind::Listing)
+    }
+
     /// The relation of this name at an entity, and whether the entity is its `one`.
     pub fn relation(&self, entity: usize, name: &str) -> Derived<(usize, bool)> {
         let mut names = Vec::new();

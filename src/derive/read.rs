@@ -1,8 +1,8 @@
 //! Reads: `list`, `count` and `sum`, and the rows that they begin with.
 
-use crate::scenario::{Node, Scalar, Tree};
+use crate::scenario::{Node, Scalar, Spanned, Tree};
 
-use super::build::{map, mapping, slot, with, with_all};
+use super::build::{all, is_empty, keep, map, mapping, slot, with, with_all};
 use super::document::unwinds;
 use super::model::{PathEnd, RelationKind, flag, option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
@@ -15,6 +15,13 @@ pub(super) struct Rows {
     pub stages: Vec<Node>,
     /// The path of a record in a row, empty where the row is the record.
     pub path: Vec<String>,
+}
+
+impl Rows {
+    pub fn then(mut self, stages: impl IntoIterator<Item = Node>) -> Rows {
+        self.stages.extend(stages);
+        self
+    }
 }
 
 /// In which order records come, and which of them.
@@ -38,10 +45,6 @@ impl Selection {
         self.skip.is_none() && self.limit.is_none()
     }
 
-    pub fn has_filter(&self) -> bool {
-        self.filter.as_mapping().is_some_and(|entries| !entries.is_empty())
-    }
-
     fn sort_node(&self, path: &[String]) -> Node {
         mapping(self.sort.iter().map(|(field, direction)| (prefixed(path, field), (*direction).into())).collect())
     }
@@ -49,7 +52,7 @@ impl Selection {
     /// The stages that select among rows.
     pub fn stages(&self, path: &[String]) -> Vec<Node> {
         let mut stages = Vec::new();
-        if self.has_filter() {
+        if !is_empty(&self.filter) {
             stages.push(map! { "$match" => prefix_keys(&self.filter, path) });
         }
         if !self.sort.is_empty() {
@@ -64,47 +67,47 @@ impl Selection {
 impl Translation<'_, '_> {
     /// The rows of the record of an argument, or of any path of a record.
     pub fn record_rows(&mut self, argument: &str, entity: usize) -> Rows {
-        let (collection, path, filter) = self.locate(argument, entity);
-        let mut stages = vec![map! { "$match" => filter }];
-        if !path.is_empty() {
-            stages.extend(unwinds(&path));
-            stages.push(map! { "$match" => map! { id_of(&path) => slot(&format!("{argument}._id")) } });
+        let place = self.locate(argument, entity);
+        let mut stages = vec![map! { "$match" => place.filter }];
+        if !place.path.is_empty() {
+            stages.extend(unwinds(&place.path));
+            stages.push(map! { "$match" => map! { id_of(&place.path) => place.id } });
         }
-        Rows { collection, stages, path }
+        Rows { collection: place.collection, stages, path: place.path }
     }
 
-    /// The rows on the many side of a relation.
-    fn many_rows(&mut self, from: &str, relation: usize, is_down: bool) -> Rows {
+    /// The field of documents of their own by which a path finds them, with its value.
+    fn origin(&self, subject: &PathEnd) -> Option<(String, Node)> {
+        let PathEnd::Many(from, relation, is_down) = subject else { return None };
+        let this = &self.model().relations[*relation];
+        Some(((if *is_down { this.up() } else { this.down() }).to_owned(), slot(&format!("{from}._id"))))
+    }
+
+    /// The rows of the path of a read; `filter` is what will be asked of them.
+    pub fn rows(&mut self, subject: &PathEnd, filter: &Node) -> Derived<Rows> {
         let model = self.model();
+        let (from, relation, is_down) = match subject {
+            PathEnd::All(entity) => return Ok(self.all_rows(*entity, filter)),
+            PathEnd::Many(from, relation, is_down) => (from, *relation, *is_down),
+            PathEnd::Record(..) | PathEnd::One(..) => {
+                return refuse("a path to one record", "many records are needed here", "try `get`");
+            }
+        };
         let this = &model.relations[relation];
-        let id = slot(&format!("{from}._id"));
-        match self.documents.shape.word(relation) {
-            _ if !is_down => {
-                let collection = model.collection(this.one);
-                Rows { collection, stages: vec![map! { "$match" => map! { this.down() => id } }], path: Vec::new() }
-            }
-            Word::Reference => {
-                let stages = vec![map! { "$match" => map! { this.up() => id } }];
-                Rows { collection: model.collection(this.many), stages, path: Vec::new() }
-            }
-            Word::Embed => {
-                let mut rows = self.record_rows(from, this.one);
-                rows.path.push(this.down().to_owned());
-                rows.stages.push(map! { "$unwind" => format!("${}", rows.path.join(".")) });
-                rows
-            }
-            Word::List => {
-                let mut rows = self.record_rows(from, this.one);
-                let lookup = map! {
-                    "from" => model.collection(this.many),
-                    "localField" => this.down(),
-                    "foreignField" => "_id",
-                    "as" => "joined",
-                };
-                rows.stages.extend([map! { "$lookup" => lookup }, map! { "$unwind" => "$joined" }]);
-                Rows { path: vec!["joined".to_owned()], ..rows }
-            }
+        let word = self.documents.shape.word(relation);
+        if !is_down || word == Word::Reference {
+            let collection = model.collection(model.entity_of(subject));
+            let stages = self.origin(subject).map(|(field, id)| map! { "$match" => map! { field => id } });
+            return Ok(Rows { collection, stages: stages.into_iter().collect(), path: Vec::new() });
         }
+        let mut rows = self.record_rows(from, this.one);
+        if word == Word::Embed {
+            rows.path.push(this.down().to_owned());
+            let unwind = map! { "$unwind" => format!("${}", rows.path.join(".")) };
+            return Ok(rows.then([unwind]));
+        }
+        let lookup = lookup(&model.collection(this.many), this.down(), "_id", Vec::new(), "joined");
+        Ok(Rows { path: vec!["joined".to_owned()], ..rows }.then([lookup, map! { "$unwind" => "$joined" }]))
     }
 
     /// The rows of all records of an entity of which a condition may hold.
@@ -123,40 +126,15 @@ impl Translation<'_, '_> {
         Rows { collection, stages, path }
     }
 
-    /// The rows of the path of a read.
-    pub fn rows(&mut self, subject: &PathEnd, filter: &Node) -> Derived<(Rows, usize)> {
-        let model = self.model();
-        Ok(match subject {
-            PathEnd::All(entity) => (self.all_rows(*entity, filter), *entity),
-            PathEnd::Many(from, relation, is_down) => {
-                let this = &model.relations[*relation];
-                (self.many_rows(from, *relation, *is_down), if *is_down { this.many } else { this.one })
-            }
-            PathEnd::Record(..) | PathEnd::One(..) => {
-                return refuse("a path to one record", "many records are needed here", "try `get`");
-            }
-        })
-    }
-
-    /// The entity of the records that a path leads to.
-    pub fn entity_of(&self, subject: &PathEnd) -> usize {
-        match subject {
-            PathEnd::All(entity) | PathEnd::Record(_, entity) => *entity,
-            PathEnd::One(_, _, relation) => self.model().relations[*relation].one,
-            PathEnd::Many(_, relation, true) => self.model().relations[*relation].many,
-            PathEnd::Many(_, relation, false) => self.model().relations[*relation].one,
-        }
-    }
-
     /// Reads the options of a list.
     pub fn selection(&mut self, target: &str, subject: &PathEnd, options: &Options) -> Derived<Selection> {
         let model = self.model();
-        let entity = self.entity_of(subject);
+        let entity = model.entity_of(subject);
         let fields = texts(option(options, "fields"));
         self.check_fields(entity, &fields)?;
         let mut filter = self.condition(entity, options, "where")?;
         let natural = model.entity(entity).sort.as_ref();
-        let is_listing = matches!(subject, PathEnd::Many(_, relation, true) if model.relations[*relation].kind == RelationKind::Listing);
+        let is_listing = model.is_listing(subject);
         let is_unordered = flag(options, "unordered");
         let own = option(options, "sort");
         let written = own.or(natural.filter(|_| !is_listing)).filter(|_| !is_unordered);
@@ -185,18 +163,14 @@ impl Translation<'_, '_> {
         let (skip, limit) = match (option(options, "page"), option(options, "size"), option(options, "limit")) {
             (Some(page), Some(size), None) => {
                 let name = self.fresh("skip");
-                before
-                    .push(map! { "let" => map! { name.as_str() => format!("({} - 1) * ({})", cel(page), cel(size)) } });
+                before.push(keep(&name, format!("({} - 1) * ({})", cel(page), cel(size))));
                 (Some(slot(&name)), Some(self.amount(size, "size", &mut before)))
             }
             (None, None, Some(limit)) => (None, Some(self.amount(limit, "limit", &mut before))),
             (None, None, None) => (None, None),
             _ => {
-                return refuse(
-                    "`page` without `size`, or with `limit`",
-                    "a page has both",
-                    "try `page: page, size: 20`",
-                );
+                let message = "`page` without `size`, or with `limit`";
+                return refuse(message, "a page has both", "try `page: page, size: 20`");
             }
         };
         let by_arrival = own.is_none() && model.entity(entity).arrives_sorted && !model.is_moved(entity);
@@ -206,7 +180,7 @@ impl Translation<'_, '_> {
     pub fn list(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
         let subject = self.subject(target, true)?;
         let selection = self.selection(target, &subject, options)?;
-        let entity = self.entity_of(&subject);
+        let entity = self.model().entity_of(&subject);
         let includes = option(options, "with").and_then(Node::as_mapping).unwrap_or_default();
         if includes.is_empty() {
             return self.selected(&subject, entity, selection);
@@ -243,14 +217,11 @@ impl Translation<'_, '_> {
         if is_apart && word != Some(Word::List) {
             return Ok(self.found(subject, entity, selection));
         }
-        let (rows, _) = self.rows(subject, &selection.filter)?;
-        let mut stages = rows.stages;
-        stages.extend(selection.stages(&rows.path));
+        let rows = self.rows(subject, &selection.filter)?;
+        let mut stages = selection.stages(&rows.path);
         stages.push(self.record_stage(&rows.path, &selection.fields));
-        let command = map! { "aggregate" => rows.collection, "pipeline" => stages };
-        let mut reply = LogicalReply::of(command);
-        reply.steps.splice(..0, selection.before);
-        Ok(reply)
+        let reply = LogicalReply::piped(rows.then(stages), "reply");
+        Ok(LogicalReply { steps: [selection.before, reply.steps].concat(), ..reply })
     }
 
     /// The stage that makes a row the record.
@@ -259,69 +230,53 @@ impl Translation<'_, '_> {
             return map! { "$replaceWith" => format!("${}", path.join(".")) };
         }
         let has_id = fields.iter().any(|field| field == "_id");
-        let start = if has_id {
-            map! {}
-        } else {
-            map! { "_id" => 0 }
-        };
+        let start = all(if has_id { &[][..] } else { &["_id"] }, 0);
         let value = |field: &String| format!("${}", prefixed(path, field));
         map! { "$project" => fields.iter().fold(start, |made, field| with(made, field, value(field))) }
     }
 
     /// A `find` of documents of their own.
     fn found(&mut self, subject: &PathEnd, entity: usize, selection: Selection) -> LogicalReply {
-        let model = self.model();
-        let collection = model.collection(entity);
-        self.index_selection(subject, entity, &selection);
-        let start = match subject {
-            PathEnd::Many(from, relation, is_down) => {
-                let this = &model.relations[*relation];
-                map! { if *is_down { this.up() } else { this.down() } => slot(&format!("{from}._id")) }
-            }
-            _ => map! {},
-        };
-        let filter = with_all(start, &selection.filter);
-        let mut command = map! { "find" => collection, "filter" => filter };
-        if !selection.sort.is_empty() {
-            command = with(command, "sort", selection.sort_node(&[]));
+        let collection = self.model().collection(entity);
+        self.index_selection(subject, &selection.filter, &selection.sort);
+        let start = self.origin(subject).map_or_else(|| map! {}, |(field, id)| map! { field => id });
+        let mut command = map! { "find" => collection, "filter" => with_all(start, &selection.filter) };
+        let sort = (!selection.sort.is_empty()).then(|| selection.sort_node(&[]));
+        let projection = self.projection(entity, &selection.fields);
+        let parts = [("sort", sort), ("skip", selection.skip), ("limit", selection.limit), ("projection", projection)];
+        for (key, value) in parts {
+            command = value.into_iter().fold(command, |command, value| with(command, key, value));
         }
-        for (key, value) in [("skip", selection.skip), ("limit", selection.limit)] {
-            if let Some(value) = value {
-                command = with(command, key, value);
-            }
-        }
-        if let Some(projection) = self.projection(entity, &selection.fields) {
-            command = with(command, "projection", projection);
-        }
-        let mut reply = LogicalReply::of(command);
-        reply.steps.splice(..0, selection.before);
-        reply
+        LogicalReply { steps: [selection.before, vec![command]].concat(), value: "reply".to_owned() }
     }
 
-    /// The index for a selection of documents: the relation, equal fields, the order, ranges.
-    pub fn index_selection(&mut self, subject: &PathEnd, entity: usize, selection: &Selection) {
-        let model = self.model();
-        let mut keys = Vec::new();
-        if let PathEnd::Many(_, relation, is_down) = subject {
-            let this = &model.relations[*relation];
-            keys.push((if *is_down { this.up() } else { this.down() }.to_owned(), 1));
+    /// The index for a selection of documents of their own: the relation, equal fields, the order, ranges.
+    pub fn index_selection(&mut self, subject: &PathEnd, filter: &Node, sort: &[(String, i64)]) {
+        let (collection, path) = self.documents.shape.home(self.model(), self.model().entity_of(subject));
+        let is_found = match subject {
+            PathEnd::Many(_, relation, true) => self.documents.shape.word(*relation) == Word::Reference,
+            _ => path.is_empty(),
+        };
+        if !is_found {
+            return;
         }
-        let conditions = selection.filter.as_mapping().unwrap_or_default();
-        let (equal, ranges): (Vec<_>, Vec<_>) = conditions
-            .iter()
-            .filter(|(key, _)| !key.value.starts_with('$'))
-            .map(|(key, value)| ((key.value.clone(), 1), value.as_mapping().is_none()))
-            .partition(|(_, is_equal)| *is_equal);
-        keys.extend(equal.into_iter().map(|(key, _)| key));
-        keys.extend(selection.sort.iter().cloned());
-        keys.extend(ranges.into_iter().map(|(key, _)| key));
-        self.documents.index(&model.collection(entity), &keys, false);
+        let conditions = filter.as_mapping().unwrap_or_default().iter().filter(|(key, _)| !key.value.starts_with('$'));
+        let (equal, ranges): (Vec<_>, Vec<_>) = conditions.partition(|(_, value)| value.as_mapping().is_none());
+        let ascending = |entries: Vec<&(Spanned<String>, Node)>| -> Vec<(String, i64)> {
+            entries.into_iter().map(|(key, _)| (key.value.clone(), 1)).collect()
+        };
+        let origin = self.origin(subject).map(|(field, _)| vec![(field, 1)]).unwrap_or_default();
+        self.documents.index(
+            &collection,
+            &[origin, ascending(equal), sort.to_vec(), ascending(ranges)].concat(),
+            false,
+        );
     }
 
     /// The array of a document, or a part of it that its own order gives.
     fn whole_array(&mut self, from: &str, relation: usize, selection: Selection) -> LogicalReply {
         let this = &self.model().relations[relation];
-        let (collection, _, filter) = self.locate(from, this.one);
+        let place = self.locate(from, this.one);
         let down = this.down();
         let mut steps = selection.before.clone();
         let part = match (&selection.skip, &selection.limit) {
@@ -330,8 +285,10 @@ impl Translation<'_, '_> {
                 Tree::Scalar(Scalar::Int(limit)) => Node::from(-limit),
                 _ => {
                     let name = self.fresh("last_ones");
-                    let value = format!("-{}", limit.as_text().unwrap_or_default().trim_matches(['<', '>']));
-                    steps.push(map! { "let" => map! { name.as_str() => value } });
+                    steps.push(keep(
+                        &name,
+                        format!("-{}", limit.as_text().unwrap_or_default().trim_matches(['<', '>'])),
+                    ));
                     slot(&name)
                 }
             }),
@@ -344,37 +301,35 @@ impl Translation<'_, '_> {
             Some(part) => map! { "_id" => 1, down => map! { "$slice" => part } },
             None if selection.fields.is_empty() => map! { "_id" => 0, down => 1 },
             None => {
-                let fields = selection.fields.iter();
-                fields.fold(map! { "_id" => 0 }, |made, field| with(made, &format!("{down}.{field}"), 1))
+                let fields: Vec<String> = selection.fields.iter().map(|field| format!("{down}.{field}")).collect();
+                with_all(map! { "_id" => 0 }, &all(&fields, 1))
             }
         };
-        steps.push(map! { "findOne" => collection, "filter" => filter, "projection" => projection });
+        steps.push(place.find(Some(projection)));
         let value = in_order(format!("reply.{down}"), &selection);
         LogicalReply { steps, value }
     }
 
     /// Whether records come in the order of the list that names them.
     fn keeps_list(&self, relation: usize, selection: &Selection) -> bool {
-        self.model().relations[relation].kind == RelationKind::Listing
-            && selection.sort.is_empty()
-            && !selection.is_unordered
+        let is_listing = self.model().relations[relation].kind == RelationKind::Listing;
+        is_listing && selection.sort.is_empty() && !selection.is_unordered
     }
 
     /// The records whose `_id`s are in a list, by two queries, or by one if the document with the list is in a variable.
     pub fn listed(&mut self, from: &str, known: Option<&str>, relation: usize, selection: Selection) -> LogicalReply {
         let this = &self.model().relations[relation];
         let entity = this.many;
-        let (collection, _, filter) = self.locate(from, this.one);
+        let place = self.locate(from, this.one);
         let keeps_list = self.keeps_list(relation, &selection);
         let found = known.map_or_else(|| self.fresh("found"), str::to_owned);
         let ids = self.fresh("ids");
-        let projection = map! { "_id" => 0, this.down() => 1 };
         let mut steps = selection.before.clone();
         if known.is_none() {
-            steps.push(map! { "findOne" => collection, "filter" => filter, "projection" => projection, "as" => found.as_str() });
+            let projection = map! { "_id" => 0, this.down() => 1 };
+            steps.push(with(place.find(Some(projection)), "as", found.as_str()));
         }
-        let list = format!("{found} == null ? [] : {found}.{}", this.down());
-        steps.push(map! { "let" => map! { ids.as_str() => list } });
+        steps.push(keep(&ids, format!("{found} == null ? [] : {found}.{}", this.down())));
         let is_whole = selection.is_whole();
         let sort = if is_whole { Vec::new() } else { selection.sort.clone() };
         let by_id = map! { "_id" => map! { "$in" => slot(&ids) } };
@@ -392,50 +347,39 @@ impl Translation<'_, '_> {
 
     /// The same by `$lookup`, which does not keep the order of the list.
     fn joined_in_order(&mut self, subject: &PathEnd, relation: usize, selection: Selection) -> Derived<LogicalReply> {
-        let (rows, _) = self.rows(subject, &selection.filter)?;
+        let mut rows = self.rows(subject, &selection.filter)?;
         let down = self.model().relations[relation].down();
-        let mut stages = rows.stages;
-        // Without `$unwind` one row has the list and the records.
-        stages.pop();
-        stages.push(map! { "$project" => map! { "_id" => 0, down => 1, "joined" => 1 } });
-        if selection.has_filter() || !selection.fields.is_empty() {
+        if !is_empty(&selection.filter) || !selection.fields.is_empty() {
             let message = format!("`where` or `fields` in the order of the list of `{}`", self.model().key(relation));
-            return refuse_shape(
-                relation,
-                message,
-                "not derived with `join: lookup`",
-                "try `join: queries`, or a `sort`",
-            );
+            let help = "try `join: queries`, or a `sort`";
+            return refuse_shape(relation, message, "not derived with `join: lookup`", help);
         }
-        let reply = LogicalReply::of(map! { "aggregate" => rows.collection, "pipeline" => stages });
-        Ok(reply.map(|_| format!("reorder(reply[0].joined, '_id', reply[0].{down})")))
+        // Without `$unwind` one row has the list and the records.
+        rows.stages.pop();
+        let rows = rows.then([map! { "$project" => map! { "_id" => 0, down => 1, "joined" => 1 } }]);
+        Ok(LogicalReply::piped(rows, format!("reorder(reply[0].joined, '_id', reply[0].{down})")))
     }
 
     pub fn count(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
         let subject = self.subject(target, true)?;
-        let entity = self.entity_of(&subject);
-        let filter = self.condition(entity, options, "where")?;
-        let has_filter = filter.as_mapping().is_some_and(|entries| !entries.is_empty());
         let (shape, model) = (self.documents.shape, self.model());
+        let filter = self.condition(model.entity_of(&subject), options, "where")?;
         if let PathEnd::Many(from, relation, true) = &subject
             && shape.word(*relation) != Word::Reference
             && shape.home(model, model.relations[*relation].one).1.is_empty()
-            && !has_filter
+            && is_empty(&filter)
         {
             let this = &model.relations[*relation];
-            let (collection, _, filter) = self.locate(from, this.one);
             let size = map! { "_id" => 0, "n" => map! { "$size" => format!("${}", this.down()) } };
-            let stages: Vec<Node> = vec![map! { "$match" => filter }, map! { "$project" => size }];
-            let reply = LogicalReply::of(map! { "aggregate" => collection, "pipeline" => stages });
-            return Ok(reply.map(|_| "size(reply) == 0 ? 0 : reply[0].n".to_owned()));
+            let rows = self.record_rows(from, this.one).then([map! { "$project" => size }]);
+            return Ok(LogicalReply::piped(rows, NUMBER));
         }
-        self.index_of_conditions(&subject, &filter);
-        let (rows, _) = self.rows(&subject, &filter)?;
+        self.index_selection(&subject, &filter, &[]);
+        let rows = self.rows(&subject, &filter)?;
         if rows.path.is_empty() {
             let start = rows.stages.first().and_then(|stage| stage.get("$match")).cloned().unwrap_or_else(|| map! {});
-            return Ok(LogicalReply::of(
-                map! { "countDocuments" => rows.collection, "filter" => with_all(start, &filter) },
-            ));
+            let command = map! { "countDocuments" => rows.collection, "filter" => with_all(start, &filter) };
+            return Ok(LogicalReply::of(command));
         }
         Ok(grouped(rows, &filter, map! { "$sum" => 1 }))
     }
@@ -445,32 +389,13 @@ impl Translation<'_, '_> {
             return refuse("`sum` of no field", "a path ends with a field", "for example `sum: order.lines.cents`");
         };
         let subject = self.subject(path, true)?;
-        let entity = self.entity_of(&subject);
+        let entity = self.model().entity_of(&subject);
         self.check_fields(entity, &[field.to_owned()])?;
         let filter = self.condition(entity, options, "where")?;
-        self.index_of_conditions(&subject, &filter);
-        let (rows, _) = self.rows(&subject, &filter)?;
+        self.index_selection(&subject, &filter, &[]);
+        let rows = self.rows(&subject, &filter)?;
         let sum = map! { "$sum" => format!("${}", prefixed(&rows.path, field)) };
         Ok(grouped(rows, &filter, sum))
-    }
-
-    /// The index of a count or sum of documents of their own.
-    fn index_of_conditions(&mut self, subject: &PathEnd, filter: &Node) {
-        let model = self.model();
-        let entity = self.entity_of(subject);
-        if !self.documents.shape.home(model, entity).1.is_empty() {
-            return;
-        }
-        let mut keys = Vec::new();
-        if let PathEnd::Many(_, relation, is_down) = subject {
-            let this = &model.relations[*relation];
-            if *is_down && self.documents.shape.word(*relation) != Word::Reference {
-                return;
-            }
-            keys.push((if *is_down { this.up() } else { this.down() }.to_owned(), 1));
-        }
-        keys.extend(filter.as_mapping().unwrap_or_default().iter().map(|(key, _)| (key.value.clone(), 1)));
-        self.documents.index(&model.collection(entity), &keys, false);
     }
 
     /// Steps that run the command of a selection and keep its rows under a name.
@@ -495,19 +420,25 @@ pub(super) fn in_order(array: String, selection: &Selection) -> String {
 fn is_whole_array(selection: &Selection) -> bool {
     let is_part = selection.by_arrival && selection.fields.is_empty();
     let is_reverse_page = selection.is_reverse && selection.skip.is_some();
-    !selection.has_filter() && (selection.is_whole() || is_part && !is_reverse_page)
+    is_empty(&selection.filter) && (selection.is_whole() || is_part && !is_reverse_page)
 }
+
+/// The number of a pipeline that gives one document, or none.
+const NUMBER: &str = "size(reply) == 0 ? 0 : reply[0].n";
 
 /// One number about rows.
 fn grouped(rows: Rows, filter: &Node, number: Node) -> LogicalReply {
-    let mut stages = rows.stages;
-    if filter.as_mapping().is_some_and(|entries| !entries.is_empty()) {
-        stages.push(map! { "$match" => prefix_keys(filter, &rows.path) });
-    }
+    let wanted = (!is_empty(filter)).then(|| map! { "$match" => prefix_keys(filter, &rows.path) });
     let null = Node { span: crate::scenario::Span::default(), tree: Tree::Scalar(Scalar::Null) };
-    stages.push(map! { "$group" => map! { "_id" => null, "n" => number } });
-    let reply = LogicalReply::of(map! { "aggregate" => rows.collection, "pipeline" => stages });
-    reply.map(|_| "size(reply) == 0 ? 0 : reply[0].n".to_owned())
+    let group = map! { "$group" => map! { "_id" => null, "n" => number } };
+    LogicalReply::piped(rows.then(wanted).then([group]), NUMBER)
+}
+
+/// Joins the documents of another collection.
+pub(super) fn lookup(from: &str, local: &str, foreign: &str, pipeline: Vec<Node>, name: &str) -> Node {
+    let start = map! { "from" => from, "localField" => local, "foreignField" => foreign };
+    let start = if pipeline.is_empty() { start } else { with(start, "pipeline", pipeline) };
+    map! { "$lookup" => with(start, "as", name) }
 }
 
 /// The condition of the records behind one in an order of two ascending fields.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::scenario::{LogicalStep, Node};
 
 use super::build::{map, mapping, place, with};
-use super::model::{Model, PathEnd, RelationKind, flag, option, text_option, texts};
+use super::model::{Model, RelationKind, flag, option, text_option, texts};
 use super::refusal::{Derived, refuse};
 use super::translate::Options;
 
@@ -22,28 +22,21 @@ pub(super) fn returns(model: &Model, operation: usize) -> Derived<Option<Node>> 
         );
     };
     let span = target.span;
-    let made = match word.value.as_str() {
+    let mut made = match word.value.as_str() {
         "get" | "list" => {
             let subject = model.subject(operation, &target.value, word.value == "list")?;
-            let entity = match &subject {
-                PathEnd::All(entity) | PathEnd::Record(_, entity) => *entity,
-                PathEnd::One(_, _, relation) => model.relations[*relation].one,
-                PathEnd::Many(_, relation, true) => model.relations[*relation].many,
-                PathEnd::Many(_, relation, false) => model.relations[*relation].one,
-            };
+            let entity = model.entity_of(&subject);
             let mut row = record(model, entity, &texts(option(options, "fields")));
             if let Some(includes) = option(options, "with").and_then(Node::as_mapping).filter(|all| !all.is_empty()) {
                 row = includes.iter().try_fold(map! { model.name(entity) => row }, |made, (name, node)| {
                     Derived::Ok(with(made, &name.value, included(model, entity, &name.value, node)?))
                 })?;
             }
-            let is_listing = matches!(&subject, PathEnd::Many(_, relation, true) if model.relations[*relation].kind == RelationKind::Listing);
-            if word.value == "list" { many(model, entity, row, options, is_listing) } else { row }
+            if word.value == "list" { many(model, entity, row, options, model.is_listing(&subject)) } else { row }
         }
         "count" | "sum" => "value".into(),
         _ => return Ok(None),
     };
-    let mut made = made;
     place(&mut made, span);
     Ok(Some(made))
 }

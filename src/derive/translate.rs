@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use crate::scenario::{LogicalStep, Node, Scalar, Span, Spanned, Tree};
 
-use super::build::{map, place, slot, with};
+use super::build::{all, find_one, is_empty, keep, map, pipeline, place, slot, update_one, with, with_all};
 use super::document::DerivedDocuments;
 use super::model::{Model, PathEnd, option, text_option};
+use super::read::Rows;
 use super::refusal::{Derived, Refusal, refuse};
 use super::shape::Word;
 
@@ -24,8 +25,63 @@ impl LogicalReply {
         LogicalReply { steps: vec![command], value: "reply".to_owned() }
     }
 
-    pub fn map(self, value: impl FnOnce(&str) -> String) -> LogicalReply {
-        LogicalReply { value: value(&self.value), ..self }
+    /// What a pipeline gives.
+    pub fn piped(rows: Rows, value: impl Into<String>) -> LogicalReply {
+        LogicalReply { steps: vec![pipeline(&rows.collection, rows.stages)], value: value.into() }
+    }
+}
+
+/// The record of an argument: its document, and the arrays around it.
+pub(super) struct Located {
+    pub collection: String,
+    pub path: Vec<String>,
+    pub filter: Node,
+    /// Its `_id`.
+    pub id: Node,
+}
+
+impl Located {
+    pub fn find(&self, projection: Option<Node>) -> Node {
+        find_one(&self.collection, self.filter.clone(), projection)
+    }
+
+    pub fn count(&self) -> Node {
+        map! { "countDocuments" => self.collection.as_str(), "filter" => self.filter.clone() }
+    }
+
+    /// The path of a field of the record in an update.
+    pub fn field(&self, field: &str) -> String {
+        match &self.path[..] {
+            [] => field.to_owned(),
+            [array] => format!("{array}.$.{field}"),
+            [outer, inner @ ..] => format!("{outer}.$[].{}.$[x].{field}", inner.join(".$[].")),
+        }
+    }
+
+    /// An update of the document, with the array filter of a record in two arrays.
+    pub fn update(&self, update: Node) -> Node {
+        let command = update_one(&self.collection, self.filter.clone(), update);
+        if self.path.len() < 2 {
+            return command;
+        }
+        with(command, "arrayFilters", vec![map! { "x._id" => self.id.clone() }])
+    }
+
+    /// The same with a condition on the fields of the record.
+    pub fn guarded(&self, condition: &Node) -> Located {
+        let filter = match self.path.split_last() {
+            _ if is_empty(condition) => self.filter.clone(),
+            None => with_all(self.filter.clone(), condition),
+            Some((last, outer)) => {
+                let element = |inner: Node, array: &String| map! { array => map! { "$elemMatch" => inner } };
+                let record = element(with_all(map! { "_id" => self.id.clone() }, condition), last);
+                let own = id_of(&self.path);
+                let kept = self.filter.as_mapping().unwrap_or_default().iter().filter(|(key, _)| key.value != own);
+                let kept = kept.fold(map! {}, |made, (key, value)| with(made, &key.value, value.clone()));
+                with_all(kept, &outer.iter().rev().fold(record, element))
+            }
+        };
+        Located { collection: self.collection.clone(), path: self.path.clone(), filter, id: self.id.clone() }
     }
 }
 
@@ -74,8 +130,7 @@ impl<'t, 'm> Translation<'t, 'm> {
                 match result.take().filter(|value| value != "reply") {
                     Some(value) => {
                         let name = self.fresh("result");
-                        let keep = map! { "let" => map! { name.as_str() => value } };
-                        made.extend([self.placed(keep, shape, node.span), renamed(node, &name)]);
+                        made.extend([self.placed(keep(&name, value), shape, node.span), renamed(node, &name)]);
                     }
                     None => made.push(node.clone()),
                 }
@@ -128,44 +183,38 @@ impl<'t, 'm> Translation<'t, 'm> {
         (is_loaded && !self.model().is_moved(entity)).then(|| slot(&format!("{argument}.{up}._id")))
     }
 
-    /// The filter of the document with a record, and an index that finds it.
-    pub fn locate(&mut self, argument: &str, entity: usize) -> (String, Vec<String>, Node) {
+    /// The document with a record, with an index that finds it.
+    pub fn locate(&mut self, argument: &str, entity: usize) -> Located {
         let (collection, path) = self.documents.shape.home(self.model(), entity);
         let id = slot(&format!("{argument}._id"));
         let field = id_of(&path);
-        if path.is_empty() {
-            return (collection, path, map! { "_id" => id });
-        }
-        let filter = match self.hint(argument, entity) {
-            Some(parent) => {
-                let outer = id_of(&path[..path.len() - 1]);
-                self.documents.index(&collection, &[(outer.clone(), 1)], false);
-                map! { outer => parent, field => id }
-            }
-            None => {
-                self.documents.index(&collection, &[(field.clone(), 1)], false);
-                map! { field => id }
-            }
-        };
-        (collection, path, filter)
+        let parent = self.hint(argument, entity).filter(|_| !path.is_empty());
+        let outer = id_of(&path[..path.len().saturating_sub(1)]);
+        self.documents.index(&collection, &[(if parent.is_some() { &outer } else { &field }.clone(), 1)], false);
+        let start = parent.map_or_else(|| map! {}, |parent| map! { outer => parent });
+        let filter = with(start, &field, id.clone());
+        Located { collection, path, filter, id }
     }
 
     /// What is returned of documents of an entity: chosen fields, or all but the arrays that the shape adds.
     pub fn projection(&self, entity: usize, fields: &[String]) -> Option<Node> {
         if !fields.is_empty() {
-            let own = fields.iter().filter(|field| *field != "_id");
-            let made = own.fold(map! {}, |made, field| with(made, field, 1));
-            let has_id = fields.iter().any(|field| field == "_id");
-            return Some(match (has_id, fields.len()) {
-                (true, 1) => map! { "_id" => 1 },
-                (true, _) => made,
-                (false, _) => with(made, "_id", 0),
+            let own: Vec<&String> = fields.iter().filter(|field| *field != "_id").collect();
+            return Some(match (own.len() < fields.len(), own.is_empty()) {
+                (true, true) => map! { "_id" => 1 },
+                (true, false) => all(&own, 1),
+                (false, _) => with(all(&own, 1), "_id", 0),
             });
         }
+        let added = self.added(entity);
+        (!added.is_empty()).then(|| all(&added, 0))
+    }
+
+    /// The arrays that the shape adds to documents of an entity.
+    pub fn added(&self, entity: usize) -> Vec<&'m str> {
         let model = self.model();
         let arrays = model.children_of(entity).filter(|child| self.documents.shape.word(*child) != Word::Reference);
-        let made = arrays.fold(map! {}, |made, child| with(made, model.relations[child].down(), 0));
-        made.as_mapping().is_some_and(|entries| !entries.is_empty()).then_some(made)
+        arrays.map(|child| model.relations[child].down()).collect()
     }
 
     /// Fields of an entity that a step names.
@@ -197,7 +246,7 @@ impl<'t, 'm> Translation<'t, 'm> {
             (Tree::Scalar(Scalar::Int(_)), _) => node.clone(),
             _ => {
                 let name = self.fresh(name);
-                steps.push(map! { "let" => map! { name.as_str() => node.clone() } });
+                steps.push(keep(&name, node.clone()));
                 slot(&name)
             }
         }
@@ -249,7 +298,7 @@ pub(super) fn name_reply(steps: &mut Vec<Node>, value: &str, name: &str) {
         Some(last) if value == "reply" && is_command(&last) => steps.push(with(last, "as", name)),
         last => {
             steps.extend(last);
-            steps.push(map! { "let" => map! { name => value } });
+            steps.push(keep(name, value));
         }
     }
 }

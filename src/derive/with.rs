@@ -2,24 +2,23 @@
 
 use crate::scenario::{Node, Span, Spanned};
 
-use super::build::{map, slot, with};
-use super::document::unwinds;
+use super::build::{all, find_one, is_empty, keep, map, slot, with, with_all};
 use super::model::{PathEnd, RelationKind, option, texts};
-use super::read::{Rows, Selection, in_order, prefixed};
+use super::read::{Selection, in_order, lookup, prefixed};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::Word;
-use super::translate::{LogicalReply, Options, Translation, id_of, name_reply};
+use super::translate::{Located, LogicalReply, Options, Translation};
 
 /// Related records: the name of the relation, and fields or the options of a list.
 type Include = (Spanned<String>, Node);
 
-impl Translation<'_, '_> {
+impl<'m> Translation<'_, 'm> {
     pub fn get(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
         let subject = self.subject(target, false)?;
         let fields = texts(option(options, "fields"));
         let by = texts(option(options, "by"));
         let includes = option(options, "with").and_then(Node::as_mapping).unwrap_or_default();
-        let entity = self.entity_of(&subject);
+        let entity = self.model().entity_of(&subject);
         self.check_fields(entity, &fields)?;
         self.check_fields(entity, &by)?;
         match &subject {
@@ -35,88 +34,66 @@ impl Translation<'_, '_> {
         }
     }
 
-    /// A filter by unique fields, with the index that makes them so.
-    fn filter_by(&mut self, argument: &str, entity: usize, by: &[String]) -> Derived<Node> {
-        let (collection, path) = self.documents.shape.home(self.model(), entity);
-        if let (false, Some(relation)) = (path.is_empty(), self.model().parent_of(entity)) {
+    /// The record of an argument, which is known by its `_id` or by unique fields that get an index.
+    fn located(&mut self, argument: &str, entity: usize, by: &[String]) -> Derived<Located> {
+        let place = self.locate(argument, entity);
+        if by.is_empty() {
+            return Ok(place);
+        }
+        if let (false, Some(relation)) = (place.path.is_empty(), self.model().parent_of(entity)) {
             let message =
                 format!("`by` of a record inside of another one: `{}` is `embed`", self.model().key(relation));
-            return refuse_shape(
-                relation,
-                message,
-                "no unique index holds inside of arrays",
-                "try `reference` or `list`",
-            );
+            let label = "no unique index holds inside of arrays";
+            return refuse_shape(relation, message, label, "try `reference` or `list`");
         }
         let keys: Vec<(String, i64)> = by.iter().map(|field| (field.clone(), 1)).collect();
-        self.documents.index(&collection, &keys, true);
-        Ok(by.iter().fold(map! {}, |made, field| with(made, field, slot(&format!("{argument}.{field}")))))
+        self.documents.index(&place.collection, &keys, true);
+        let value = |field: &String| slot(&format!("{argument}.{field}"));
+        Ok(Located { filter: by.iter().fold(map! {}, |made, field| with(made, field, value(field))), ..place })
     }
 
     fn record(&mut self, argument: &str, entity: usize, fields: &[String], by: &[String]) -> Derived<LogicalReply> {
-        let (collection, path, mut filter) = self.locate(argument, entity);
-        if !by.is_empty() {
-            filter = self.filter_by(argument, entity, by)?;
-        }
-        if path.len() > 1 {
-            let rows = self.record_rows(argument, entity);
-            let mut stages = rows.stages;
-            stages.push(self.record_stage(&rows.path, fields));
-            let reply = LogicalReply::of(map! { "aggregate" => rows.collection, "pipeline" => stages });
-            return Ok(reply.map(|_| "reply[0]".to_owned()));
-        }
-        let command = map! { "findOne" => collection, "filter" => filter };
-        let Some(array) = path.first() else {
-            let projection = self.projection(entity, fields);
-            return Ok(LogicalReply::of(
-                projection.map_or(command.clone(), |fields| with(command, "projection", fields)),
-            ));
-        };
-        let projection = map! { "_id" => 0, format!("{array}.$") => 1 };
-        Ok(LogicalReply::of(with(command, "projection", projection)).map(|_| format!("reply.{array}[0]")))
+        let place = self.located(argument, entity, by)?;
+        Ok(match &place.path[..] {
+            [] => LogicalReply::of(place.find(self.projection(entity, fields))),
+            [array] => LogicalReply {
+                steps: vec![place.find(Some(map! { "_id" => 0, format!("{array}.$") => 1 }))],
+                value: format!("reply.{array}[0]"),
+            },
+            path => {
+                let stage = self.record_stage(path, fields);
+                LogicalReply::piped(self.record_rows(argument, entity).then([stage]), "reply[0]")
+            }
+        })
     }
 
     /// The one record that the record of an argument belongs or refers to.
     fn one_side(&mut self, argument: &str, entity: usize, relation: usize, fields: &[String]) -> Derived<LogicalReply> {
-        let model = self.model();
-        let this = &model.relations[relation];
-        let (one, path) = self.documents.shape.home(model, this.one);
+        let this = &self.model().relations[relation];
+        let (one, path) = self.documents.shape.home(self.model(), this.one);
+        let projection = self.projection(this.one, fields);
         match self.documents.shape.word(relation) {
-            Word::Embed if path.is_empty() => {
-                let (collection, _, filter) = self.locate(argument, entity);
-                let command = map! { "findOne" => collection, "filter" => filter };
-                let projection = self.projection(this.one, fields);
-                Ok(LogicalReply::of(projection.map_or(command.clone(), |fields| with(command, "projection", fields))))
-            }
+            Word::Embed if path.is_empty() => Ok(LogicalReply::of(self.locate(argument, entity).find(projection))),
             Word::Embed => {
-                let (collection, inner, filter) = self.locate(argument, entity);
-                let id = slot(&format!("{argument}._id"));
-                let mut stages = vec![map! { "$match" => filter }];
-                stages.extend(unwinds(&path));
-                stages.push(map! { "$match" => map! { id_of(&inner) => id } });
-                stages.push(self.record_stage(&path, fields));
-                let reply = LogicalReply::of(map! { "aggregate" => collection, "pipeline" => stages });
-                Ok(reply.map(|_| "reply[0]".to_owned()))
+                let mut rows = self.record_rows(argument, entity);
+                // The arrays of the record itself are left as they are, and its element is found all the same.
+                rows.stages.remove(1 + path.len());
+                let stage = self.record_stage(&path, fields);
+                Ok(LogicalReply::piped(rows.then([stage]), "reply[0]"))
             }
             Word::List => {
                 self.documents.index(&one, &[(this.down().to_owned(), 1)], false);
-                let command =
-                    map! { "findOne" => one, "filter" => map! { this.down() => slot(&format!("{argument}._id")) } };
-                let projection = self.projection(this.one, fields);
-                Ok(LogicalReply::of(projection.map_or(command.clone(), |fields| with(command, "projection", fields))))
+                let filter = map! { this.down() => slot(&format!("{argument}._id")) };
+                Ok(LogicalReply::of(find_one(&one, filter, projection)))
             }
             Word::Reference => {
                 self.needs_documents(relation)?;
                 let rows = self.record_rows(argument, entity);
-                let mut stages = rows.stages;
-                stages.push(lookup(&one, &prefixed(&rows.path, this.up()), "_id", Vec::new(), "joined"));
-                stages.push(map! { "$unwind" => "$joined" });
-                stages.push(self.record_stage(&["joined".to_owned()], fields));
-                if let Some(arrays) = self.projection(this.one, fields).filter(|_| fields.is_empty()) {
-                    stages.push(map! { "$project" => arrays });
-                }
-                let reply = LogicalReply::of(map! { "aggregate" => rows.collection, "pipeline" => stages });
-                Ok(reply.map(|_| "reply[0]".to_owned()))
+                let local = prefixed(&rows.path, this.up());
+                let arrays = projection.filter(|_| fields.is_empty()).map(|arrays| map! { "$project" => arrays });
+                let stages = [lookup(&one, &local, "_id", Vec::new(), "joined"), map! { "$unwind" => "$joined" }];
+                let rows = rows.then(stages).then([self.record_stage(&["joined".to_owned()], fields)]).then(arrays);
+                Ok(LogicalReply::piped(rows, "reply[0]"))
             }
         }
     }
@@ -124,21 +101,13 @@ impl Translation<'_, '_> {
     /// Refuses a record on the one side that has no document of its own.
     fn needs_documents(&self, relation: usize) -> Derived<()> {
         let model = self.model();
-        let one = model.relations[relation].one;
-        let (collection, path) = self.documents.shape.home(model, one);
-        let Some(embedding) = model.parent_of(one).filter(|_| !path.is_empty()) else { return Ok(()) };
-        let message = format!(
-            "the `{}` of `{}` is inside of a document of {collection}: `{}` is `embed`",
-            self.model().relations[relation].up(),
-            model.name(model.relations[relation].many),
-            model.key(embedding)
-        );
-        refuse_shape(
-            embedding,
-            message,
-            "no query finds it from there",
-            "try `reference` here, or write this operation by hand",
-        )
+        let this = &model.relations[relation];
+        let (collection, path) = self.documents.shape.home(model, this.one);
+        let Some(embedding) = model.parent_of(this.one).filter(|_| !path.is_empty()) else { return Ok(()) };
+        let (up, many, key) = (this.up(), model.name(this.many), model.key(embedding));
+        let message = format!("the `{up}` of `{many}` is inside of a document of {collection}: `{key}` is `embed`");
+        let help = "try `reference` here, or write this operation by hand";
+        refuse_shape(embedding, message, "no query finds it from there", help)
     }
 
     fn record_with(
@@ -149,49 +118,36 @@ impl Translation<'_, '_> {
         includes: &[Include],
     ) -> Derived<LogicalReply> {
         let model = self.model();
-        let (collection, path, mut filter) = self.locate(argument, entity);
-        if !by.is_empty() {
-            filter = self.filter_by(argument, entity, by)?;
-        }
-        let found = self.fresh("found");
-        let (mut first, record, holder) = self.first_read(entity, &found, &path, collection, filter, includes)?;
+        let place = self.located(argument, entity, by)?;
+        let (mut first, record, holder) = self.first_read(entity, place, includes)?;
         let before = first.len();
-        let mut parts = vec![format!("'{}': {record}", model.name(entity))];
+        let mut parts = vec![picked(model.name(entity), &record, &[])];
         let mut made = Vec::new();
-        for include in includes {
-            let (name, node) = (include.0.value.as_str(), &include.1);
+        for (Spanned { value: name, .. }, node) in includes {
             let (relation, is_down) = model.relation(entity, name)?;
             let is_many = is_down || model.relations[relation].kind == RelationKind::Listing;
-            let (reply, fields) = if is_many {
-                (self.included_many(argument, &record, relation, is_down, node)?, Vec::new())
+            let fields = if is_many { Vec::new() } else { texts(Some(node)) };
+            let reply = if is_many {
+                self.included_many(argument, &record, relation, is_down, node)?
             } else {
-                let fields = texts(Some(node));
                 self.check_fields(model.relations[relation].one, &fields)?;
-                (self.included_one(argument, (&record, holder.as_deref()), entity, relation, &fields)?, fields)
+                self.included_one(argument, (&record, holder.as_deref()), entity, relation, &fields)?
             };
             let value = if reply.steps.is_empty() {
                 reply.value
             } else {
-                let variable = self.fresh(&format!("{name}_"));
-                let mut steps = reply.steps;
-                name_reply(&mut steps, &reply.value, &variable);
+                let (steps, variable) = self.kept(reply, &format!("{name}_"));
                 first.extend(steps);
                 made.push(variable.clone());
                 variable
             };
-            let picked: Vec<String> = fields.iter().map(|field| format!("'{field}': {value}.{field}")).collect();
-            parts.push(format!(
-                "'{name}': {}",
-                if fields.is_empty() { value } else { format!("{{{}}}", picked.join(", ")) }
-            ));
+            parts.push(picked(name, &value, &fields));
         }
-        let is_certain =
-            model.argument(self.operation, argument).is_some_and(|one| one.is_loaded) && !model.is_deleted(entity);
-        if !made.is_empty() && !is_certain {
+        let is_loaded = model.argument(self.operation, argument).is_some_and(|one| one.is_loaded);
+        if !made.is_empty() && (!is_loaded || model.is_deleted(entity)) {
             // The record may be gone: what belongs to it is null then.
             let then = first.split_off(before);
-            let null = |name: &String| (name.clone(), Node::from("null"));
-            first.push(map! { "let" => super::build::mapping(made.iter().map(null).collect()) });
+            first.push(map! { "let" => made.iter().fold(map! {}, |nulls, name| with(nulls, name, "null")) });
             first.push(map! { "if" => format!("{record} != null"), "then" => then });
         }
         Ok(LogicalReply { steps: first, value: format!("{{{}}}", parts.join(", ")) })
@@ -201,51 +157,36 @@ impl Translation<'_, '_> {
     fn first_read(
         &mut self,
         entity: usize,
-        found: &str,
-        path: &[String],
-        collection: String,
-        filter: Node,
+        place: Located,
         includes: &[Include],
     ) -> Derived<(Vec<Node>, String, Option<String>)> {
         let model = self.model();
-        let command = map! { "findOne" => collection.as_str(), "filter" => filter.clone() };
+        let found = self.fresh("found");
         let named = |name: &str| includes.iter().find(|(include, _)| include.value == name);
-        match path {
+        match &place.path[..] {
             [] => {
-                let projection = self.projection(entity, &[]).map(|node| {
-                    let arrays =
-                        node.as_mapping().unwrap_or_default().iter().filter(|(key, _)| named(&key.value).is_none());
-                    arrays.fold(map! {}, |made, (key, _)| with(made, &key.value, 0))
-                });
-                let projection = projection.filter(|node| node.as_mapping().is_some_and(|arrays| !arrays.is_empty()));
-                let command = projection.map_or(command.clone(), |arrays| with(command, "projection", arrays));
-                Ok((vec![with(command, "as", found)], found.to_owned(), None))
+                let arrays: Vec<&str> = self.added(entity).into_iter().filter(|name| named(name).is_none()).collect();
+                let projection = (!arrays.is_empty()).then(|| all(&arrays, 0));
+                Ok((vec![with(place.find(projection), "as", found.as_str())], found, None))
             }
             [array] => {
                 let parent = model.parent_of(entity).map(|relation| &model.relations[relation]);
-                let fields = parent.and_then(|relation| named(relation.up())).map(|(_, node)| texts(Some(node)));
-                let start = map! { format!("{array}.$") => 1 };
-                let all = || parent.into_iter().flat_map(|relation| &model.entity(relation.one).fields);
-                let fields = match fields {
-                    Some(fields) if fields.is_empty() => all().map(|(name, _)| name.value.clone()).collect(),
-                    other => other.unwrap_or_default(),
-                };
-                let fields = fields.iter().filter(|field| *field != "_id");
-                let projection = fields.fold(start, |made, field| with(made, field, 1));
+                let mut fields = Vec::new();
+                if let Some((parent, (_, node))) = parent.and_then(|parent| Some((parent, named(parent.up())?))) {
+                    let own = model.entity(parent.one).fields.iter().map(|(name, _)| name.value.clone());
+                    fields = Some(texts(Some(node))).filter(|all| !all.is_empty()).unwrap_or_else(|| own.collect());
+                }
+                fields.retain(|field| field != "_id");
+                let projection = with_all(map! { format!("{array}.$") => 1 }, &all(&fields, 1));
                 let record = self.fresh("record");
-                let keep = map! { "let" => map! { record.as_str() => format!("{found}.{array}[0]") } };
-                let read = with(with(command, "projection", projection), "as", found);
-                Ok((vec![read, keep], record, Some(found.to_owned())))
+                let read = with(place.find(Some(projection)), "as", found.as_str());
+                Ok((vec![read, keep(&record, format!("{found}.{array}[0]"))], record, Some(found)))
             }
             _ => {
                 let relation = model.parent_of(entity).unwrap_or_default();
                 let message = format!("`with` of a record inside of two arrays: `{}`", model.key(relation));
-                refuse_shape(
-                    relation,
-                    message,
-                    "deeper than this shape can give",
-                    "try `reference` for one of the relations",
-                )
+                let help = "try `reference` for one of the relations";
+                refuse_shape(relation, message, "deeper than this shape can give", help)
             }
         }
     }
@@ -275,16 +216,13 @@ impl Translation<'_, '_> {
         let subject = PathEnd::Many(argument.to_owned(), relation, is_down);
         let path = if is_down { this.down() } else { this.up() };
         let selection: Selection = self.selection(path, &subject, options)?;
-        let is_simple = selection.is_whole() && !selection.has_filter();
+        let is_simple = selection.is_whole() && is_empty(&selection.filter);
         match self.documents.shape.word(relation) {
             Word::Embed if is_down && is_simple => {
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
             }
             Word::List if is_down => Ok(self.listed(argument, Some(record), relation, selection)),
-            _ => {
-                let entity = self.entity_of(&subject);
-                self.selected(&subject, entity, selection)
-            }
+            _ => self.selected(&subject, model.entity_of(&subject), selection),
         }
     }
 
@@ -304,12 +242,11 @@ impl Translation<'_, '_> {
             (Word::Reference, _) => {
                 self.needs_documents(relation)?;
                 let key = self.fresh("key");
-                let keep = map! { "let" => map! { key.as_str() => format!("{record}.{}", this.up()) } };
                 let collection = self.model().collection(this.one);
-                let command = map! { "findOne" => collection, "filter" => map! { "_id" => slot(&key) } };
-                let projection = self.projection(this.one, fields);
-                let command = projection.map_or(command.clone(), |fields| with(command, "projection", fields));
-                Ok(LogicalReply { steps: vec![keep, command], value: "reply".to_owned() })
+                let filter = map! { "_id" => slot(&key) };
+                let command = find_one(&collection, filter, self.projection(this.one, fields));
+                let steps = vec![keep(&key, format!("{record}.{}", this.up())), command];
+                Ok(LogicalReply { steps, value: "reply".to_owned() })
             }
             _ => self.one_side(argument, entity, relation, fields),
         }
@@ -323,71 +260,85 @@ impl Translation<'_, '_> {
         selection: Selection,
         includes: &[Include],
     ) -> Derived<LogicalReply> {
-        let model = self.model();
-        let mut wanted = Vec::new();
-        for (name, node) in includes {
-            let (relation, is_down) = model.relation(entity, &name.value)?;
-            let fields = texts(Some(node));
-            if is_down || model.relations[relation].kind == RelationKind::Listing {
-                let message = format!("`with: {}` in a list needs many records for each row", name.value);
-                return refuse(message, "deeper than `with` goes", "get one record `with` them, or write it by hand");
-            }
-            if fields.is_empty() {
-                let help = format!("for example `with: {{ {}: [name] }}`", name.value);
-                return refuse(format!("`with: {}` in a list without fields", name.value), "which fields?", help);
-            }
-            self.check_fields(model.relations[relation].one, &fields)?;
-            wanted.push((relation, fields));
-        }
+        let wanted = self.wanted(entity, includes)?;
+        let (model, shape) = (self.model(), self.documents.shape);
         let name = model.name(entity);
-        let is_inside = |relation: usize| self.documents.shape.word(relation) == Word::Embed;
-        let (mut steps, rows, row) = if wanted.iter().any(|(relation, _)| is_inside(*relation)) {
-            let inside = wanted.iter().find(|(relation, _)| is_inside(*relation));
-            let (rows, _) = self.rows(subject, &selection.filter)?;
-            let command = rows_with_owner(rows, &selection, name, inside.map_or(&[], |(_, fields)| fields), {
-                inside.map_or("", |(relation, _)| model.relations[*relation].up())
-            });
-            let mut reply = LogicalReply::of(command);
-            reply.steps.splice(..0, selection.before);
-            let (steps, rows) = self.kept(reply, "rows");
-            (steps, rows, format!("r.{name}"))
-        } else if self.documents.shape.is_joined && self.documents.shape.home(model, entity).1.is_empty() {
-            return self.list_joined(subject, entity, selection, &wanted);
-        } else {
-            let reply = self.selected(subject, entity, selection)?;
-            let (steps, rows) = self.kept(reply, "rows");
-            (steps, rows, "r".to_owned())
+        let inside = wanted.iter().find(|(relation, _)| shape.word(*relation) == Word::Embed);
+        let is_apart = shape.home(model, entity).1.is_empty();
+        let (reply, row) = match inside {
+            None if shape.is_joined && is_apart => return self.list_joined(subject, entity, selection, &wanted),
+            None => (self.selected(subject, entity, selection)?, "r".to_owned()),
+            Some((relation, fields)) => {
+                // Each row has the record, and fields of the one around it.
+                let rows = self.rows(subject, &selection.filter)?;
+                let outer = &rows.path[..rows.path.len() - 1];
+                let value = |field: &String| format!("${}", prefixed(outer, field));
+                let owner = fields.iter().fold(map! {}, |made, field| with(made, field, value(field)));
+                let row = map! { "_id" => 0, name => format!("${}", rows.path.join(".")) };
+                let mut stages = selection.stages(&rows.path);
+                stages.push(map! { "$project" => with(row, model.relations[*relation].up(), owner) });
+                let reply = LogicalReply::piped(rows.then(stages), "reply");
+                (LogicalReply { steps: [selection.before, reply.steps].concat(), ..reply }, format!("r.{name}"))
+            }
         };
-        let mut parts = vec![format!("'{name}': {row}")];
+        let (mut steps, rows) = self.kept(reply, "rows");
+        let mut parts = vec![picked(name, &row, &[])];
         for (relation, fields) in &wanted {
             let this = &model.relations[*relation];
             let up = this.up();
-            let owner = match self.documents.shape.word(*relation) {
-                Word::Embed => format!("r.{up}"),
-                word => {
-                    let is_listed = word == Word::List;
-                    if !is_listed {
-                        self.needs_documents(*relation)?;
-                    }
-                    let (keys, owners) = (self.fresh("keys"), self.fresh("owners"));
-                    let collection = model.collection(this.one);
-                    let key = if is_listed { "_id" } else { up };
-                    steps.push(map! { "let" => map! { keys.as_str() => format!("{rows}.map(r, {row}.{key})") } });
-                    let field = if is_listed { this.down() } else { "_id" };
-                    self.documents.index(&collection, &[(field.to_owned(), 1)], false);
-                    let chosen = fields.iter().filter(|field| *field != "_id");
-                    let chosen = chosen.fold(map! { field => 1 }, |made, field| with(made, field, 1));
-                    let filter = map! { field => map! { "$in" => slot(&keys) } };
-                    let find = map! { "find" => collection, "filter" => filter, "projection" => chosen };
-                    steps.push(with(find, "as", owners.as_str()));
-                    let is_owner =
-                        if is_listed { format!("{row}._id in o.{field}") } else { format!("o._id == {row}.{up}") };
-                    format!("{owners}.filter(o, {is_owner})[0]")
-                }
+            if shape.word(*relation) == Word::Embed {
+                parts.push(picked(up, &format!("r.{up}"), fields));
+                continue;
+            }
+            let (local, foreign) = self.joint(*relation)?;
+            let (keys, owners) = (self.fresh("keys"), self.fresh("owners"));
+            steps.push(keep(&keys, format!("{rows}.map(r, {row}.{local})")));
+            let chosen: Vec<&String> = fields.iter().filter(|field| *field != "_id").collect();
+            let find = map! {
+                "find" => model.collection(this.one),
+                "filter" => map! { foreign => map! { "$in" => slot(&keys) } },
+                "projection" => with_all(map! { foreign => 1 }, &all(&chosen, 1)),
             };
-            parts.push(picked(up, &owner, fields));
+            steps.push(with(find, "as", owners.as_str()));
+            let is_owner = match shape.word(*relation) {
+                Word::List => format!("{row}._id in o.{foreign}"),
+                _ => format!("o._id == {row}.{up}"),
+            };
+            parts.push(picked(up, &format!("{owners}.filter(o, {is_owner})[0]"), fields));
         }
         Ok(LogicalReply { steps, value: format!("{rows}.map(r, {{{}}})", parts.join(", ")) })
+    }
+
+    /// The relations to single records of `with` in a list, with fields.
+    fn wanted(&self, entity: usize, includes: &[Include]) -> Derived<Vec<(usize, Vec<String>)>> {
+        let model = self.model();
+        let one = |(Spanned { value: name, .. }, node): &Include| {
+            let (relation, is_down) = model.relation(entity, name)?;
+            let fields = texts(Some(node));
+            if is_down || model.relations[relation].kind == RelationKind::Listing {
+                let message = format!("`with: {name}` in a list needs many records for each row");
+                return refuse(message, "deeper than `with` goes", "get one record `with` them, or write it by hand");
+            }
+            if fields.is_empty() {
+                let help = format!("for example `with: {{ {name}: [name] }}`");
+                return refuse(format!("`with: {name}` in a list without fields"), "which fields?", help);
+            }
+            self.check_fields(model.relations[relation].one, &fields)?;
+            Ok((relation, fields))
+        };
+        includes.iter().map(one).collect()
+    }
+
+    /// The fields by which documents of the many side find that of the one side: their own, and that of the other, which gets
+    /// an index.
+    fn joint(&mut self, relation: usize) -> Derived<(&'m str, &'m str)> {
+        let this = &self.model().relations[relation];
+        if self.documents.shape.word(relation) == Word::List {
+            self.documents.index(&self.model().collection(this.one), &[(this.down().to_owned(), 1)], false);
+            return Ok(("_id", this.down()));
+        }
+        self.needs_documents(relation)?;
+        Ok((this.up(), "_id"))
     }
 
     /// The same in one aggregation.
@@ -399,56 +350,28 @@ impl Translation<'_, '_> {
         wanted: &[(usize, Vec<String>)],
     ) -> Derived<LogicalReply> {
         let model = self.model();
-        let (rows, _) = self.rows(subject, &selection.filter)?;
-        if rows.path.is_empty() {
-            self.index_selection(subject, entity, &selection);
-        }
-        let mut stages = rows.stages;
-        stages.extend(selection.stages(&rows.path));
+        let rows = self.rows(subject, &selection.filter)?;
+        self.index_selection(subject, &selection.filter, &selection.sort);
+        let mut stages = selection.stages(&rows.path);
         if !rows.path.is_empty() {
             stages.push(self.record_stage(&rows.path, &[]));
         }
-        let mut parts = vec![format!("'{}': r", model.name(entity))];
+        let mut parts = vec![picked(model.name(entity), "r", &[])];
         for (relation, fields) in wanted {
             let this = &model.relations[*relation];
             let name = format!("{}_", this.up());
-            self.needs_documents(*relation)?;
-            let (local, foreign) = match self.documents.shape.word(*relation) {
-                Word::List => ("_id", this.down()),
-                _ => (this.up(), "_id"),
-            };
-            let collection = model.collection(this.one);
-            self.documents.index(&collection, &[(foreign.to_owned(), 1)], false);
-            let chosen = fields.iter().fold(map! {}, |made, field| with(made, field, 1));
-            stages.push(lookup(&collection, local, foreign, vec![map! { "$project" => chosen }], &name));
+            let (local, foreign) = self.joint(*relation)?;
+            let chosen = vec![map! { "$project" => all(fields, 1) }];
+            stages.push(lookup(&model.collection(this.one), local, foreign, chosen, &name));
             parts.push(picked(this.up(), &format!("r.{name}[0]"), fields));
         }
-        let mut reply = LogicalReply::of(map! { "aggregate" => rows.collection, "pipeline" => stages });
-        reply.steps.splice(..0, selection.before);
-        Ok(reply.map(|_| format!("reply.map(r, {{{}}})", parts.join(", "))))
+        let reply = LogicalReply::piped(rows.then(stages), format!("reply.map(r, {{{}}})", parts.join(", ")));
+        Ok(LogicalReply { steps: [selection.before, reply.steps].concat(), ..reply })
     }
 }
 
-/// `'owner': {'name': OWNER.name}`
+/// `'owner': {'name': OWNER.name}`, or `'owner': OWNER` without fields.
 fn picked(name: &str, owner: &str, fields: &[String]) -> String {
-    let fields: Vec<String> = fields.iter().map(|field| format!("'{field}': {owner}.{field}")).collect();
-    format!("'{name}': {{{}}}", fields.join(", "))
-}
-
-/// The selected rows as documents of the record and of fields of the one around it.
-fn rows_with_owner(rows: Rows, selection: &Selection, name: &str, fields: &[String], up: &str) -> Node {
-    let mut stages = rows.stages;
-    stages.extend(selection.stages(&rows.path));
-    let outer = &rows.path[..rows.path.len() - 1];
-    let value = |field: &String| format!("${}", prefixed(outer, field));
-    let owner = fields.iter().fold(map! {}, |made, field| with(made, field, value(field)));
-    let record = format!("${}", rows.path.join("."));
-    stages.push(map! { "$project" => map! { "_id" => 0, name => record, up => owner } });
-    map! { "aggregate" => rows.collection, "pipeline" => stages }
-}
-
-fn lookup(from: &str, local: &str, foreign: &str, pipeline: Vec<Node>, name: &str) -> Node {
-    let start = map! { "from" => from, "localField" => local, "foreignField" => foreign };
-    let start = if pipeline.is_empty() { start } else { with(start, "pipeline", pipeline) };
-    map! { "$lookup" => with(start, "as", name) }
+    let all: Vec<String> = fields.iter().map(|field| format!("'{field}': {owner}.{field}")).collect();
+    if fields.is_empty() { format!("'{name}': {owner}") } else { format!("'{name}': {{{}}}", all.join(", ")) }
 }

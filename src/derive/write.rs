@@ -1,13 +1,13 @@
 //! Writes: what each becomes, and when several documents need a transaction.
 
-use crate::scenario::{LogicalStep, Node, Tree};
+use crate::scenario::{LogicalStep, Node, Spanned, Tree};
 
-use super::build::{map, slot, with, with_all};
+use super::build::{is_empty, keep, map, slot, update_one, with};
 use super::document::with_extras;
 use super::model::{PathEnd, RelationKind, option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::Word;
-use super::translate::{Options, Translation, id_of};
+use super::translate::{Located, Options, Translation};
 
 /// The key of a step that ends the operation: `abort` inside of a transaction, `return` elsewhere. No user writes it.
 const FAIL: &str = "\0fail";
@@ -29,22 +29,21 @@ impl Write {
     fn one(step: Node) -> Write {
         Write { steps: vec![step], ..Write::default() }
     }
+
+    fn joint(steps: Vec<Node>) -> Write {
+        Write { steps, result: Some("ok()".to_owned()), is_joint: true }
+    }
 }
 
 impl Translation<'_, '_> {
     /// The steps of a logical write, which give the outcome of the call.
     pub fn write(&mut self, word: &str, target: &str, options: &Options, writes: &[LogicalStep]) -> Derived<Vec<Node>> {
-        let mut write = Write::default();
+        let mut write = Write::joint(Vec::new());
         if word == "atomically" {
-            write.is_joint = true;
-            write.result = Some("ok()".to_owned());
             for step in writes {
                 let LogicalStep::Logical { word, target, options, writes } = step else {
-                    return refuse(
-                        "a step inside of `atomically` that is no logical write",
-                        "not derived",
-                        "move it before",
-                    );
+                    let message = "a step inside of `atomically` that is no logical write";
+                    return refuse(message, "not derived", "move it before");
                 };
                 if !writes.is_empty() || !step.is_write() {
                     return refuse(format!("`{}` inside of `atomically`", word.value), "only writes", "move it before");
@@ -91,16 +90,13 @@ impl Translation<'_, '_> {
         is_inside && (self.model().is_moved(entity) || self.wanders(self.model().relations[relation].one))
     }
 
-    /// An update of a record that changes nothing else: a transaction that deletes the record conflicts with it.
-    fn touch(&mut self, argument: &str, entity: usize) -> [Node; 2] {
-        let (collection, path, filter) = self.locate(argument, entity);
+    /// A change of a record's document that means nothing: a transaction that deletes the record conflicts with it.
+    fn touch(&self, place: &Located, entity: usize) -> Node {
         let mut name = "touched".to_owned();
         while self.model().has_field(entity, &name) {
             name.push('_');
         }
-        let update = map! { "$inc" => map! { positional(&path, &name).0 => 1 } };
-        let update = map! { "updateOne" => collection, "filter" => filter, "update" => update };
-        [with_filters(update, &path, argument), fail("reply.matched == 0", "not_found()")]
+        map! { "$inc" => map! { place.field(&name) => 1 } }
     }
 
     fn create(&mut self, argument: &str, options: &Options, is_inner: bool) -> Derived<Write> {
@@ -108,36 +104,10 @@ impl Translation<'_, '_> {
         let entity = model.record(self.operation, argument)?;
         let name = model.name(entity);
         if !model.argument(self.operation, argument).is_some_and(|one| one.is_new) {
-            let help = format!("draw it with `{argument}: new({name})`");
-            return refuse(
-                format!("`create: {argument}` is not a record that the call makes"),
-                "it exists already",
-                help,
-            );
+            let message = format!("`create: {argument}` is not a record that the call makes");
+            return refuse(message, "it exists already", format!("draw it with `{argument}: new({name})`"));
         }
-        let parent = model.parent_of(entity);
-        let into = text_option(options, "in");
-        let owner = parent.map(|relation| model.relations[relation].one);
-        match (owner, into) {
-            (None, None) => {}
-            (Some(one), Some(into)) if model.record(self.operation, into)? == one => {}
-            (Some(one), _) => {
-                let one = model.name(one);
-                let message = format!("`create: {argument}` does not say which `{one}` it belongs to");
-                return refuse(
-                    message,
-                    format!("`in` needs a `{one}`"),
-                    format!("try `in: {one}`, an argument of that name"),
-                );
-            }
-            (None, Some(_)) => {
-                return refuse(
-                    format!("`{name}` belongs to no other entity"),
-                    "`in` of a record without parent",
-                    "remove `in`",
-                );
-            }
-        }
+        let owner = self.owner(argument, entity, text_option(options, "in"))?;
         let mut with_it = Vec::new();
         for child in texts(option(options, "with")) {
             match model.children_of(entity).find(|relation| model.relations[*relation].down() == child) {
@@ -148,48 +118,38 @@ impl Translation<'_, '_> {
                 }
             }
         }
-        let has = |relation: usize| with_it.contains(&relation);
-        let extras = self.documents.extras(entity, argument, into.unwrap_or_default(), &has);
+        let into = owner.map_or("", |(_, into)| into);
+        let extras = self.documents.extras(entity, argument, into, &|relation| with_it.contains(&relation));
         let document = if extras.is_empty() { slot(argument) } else { with_extras(argument, extras) };
-        let apart: Vec<usize> =
-            with_it.iter().copied().filter(|child| self.documents.shape.word(*child) != Word::Embed).collect();
+        let is_apart = |child: &usize| self.documents.shape.word(*child) != Word::Embed;
+        let apart: Vec<usize> = with_it.iter().copied().filter(is_apart).collect();
         let mut write = Write { is_joint: !apart.is_empty(), ..Write::default() };
-        let word = parent.map(|relation| self.documents.shape.word(relation));
-        let (collection, _) = self.documents.shape.home(model, entity);
-        let insert = map! { "insertOne" => collection, "document" => document.clone() };
-        match (word, owner.zip(into).zip(parent)) {
-            (Some(Word::Embed), Some(((one, into), relation))) => {
-                let (collection, path, filter) = self.locate(into, one);
-                let field = positional(&path, model.relations[relation].down()).0;
-                let update = map! { "$push" => map! { field => document } };
-                let update =
-                    map! { "updateOne" => collection.as_str(), "filter" => filter.clone(), "update" => update };
-                let update = with_filters(update, &path, into);
-                if self.wanders(one) && !is_inner && !write.is_joint {
-                    return Ok(self.followed(one, (&collection, filter), update, false));
+        let mut is_inside = false;
+        if let Some((relation, into)) = owner {
+            let this = &model.relations[relation];
+            let place = self.locate(into, this.one);
+            let may_be_gone = self.may_be_gone(into, this.one);
+            let word = self.documents.shape.word(relation);
+            is_inside = word == Word::Embed;
+            let change = match word {
+                Word::Embed => Some(map! { "$push" => map! { place.field(this.down()) => document.clone() } }),
+                Word::List => Some(map! { "$push" => map! { this.down() => slot(&format!("{argument}._id")) } }),
+                Word::Reference => may_be_gone.then(|| self.touch(&place, this.one)),
+            };
+            if let Some(change) = change {
+                let update = place.update(change);
+                if is_inside && self.wanders(this.one) && !is_inner && apart.is_empty() {
+                    return Ok(self.followed(this.one, &place, update, false));
                 }
                 write.steps.push(update);
-                if is_inner || write.is_joint {
+                if if is_inside { is_inner || write.is_joint } else { may_be_gone } {
                     write.steps.push(fail("reply.matched == 0", "not_found()"));
                 }
+                write.is_joint |= !is_inside;
             }
-            (Some(Word::List), Some(((one, into), relation))) => {
-                let (collection, _, filter) = self.locate(into, one);
-                let push = map! { model.relations[relation].down() => slot(&format!("{argument}._id")) };
-                let update = map! { "$push" => push };
-                write.steps.push(map! { "updateOne" => collection, "filter" => filter, "update" => update });
-                if self.may_be_gone(into, one) {
-                    write.steps.push(fail("reply.matched == 0", "not_found()"));
-                }
-                write.steps.push(insert);
-                write.is_joint = true;
-            }
-            (_, Some(((one, into), _))) if self.may_be_gone(into, one) => {
-                write.steps.extend(self.touch(into, one));
-                write.steps.push(insert);
-                write.is_joint = true;
-            }
-            _ => write.steps.push(insert),
+        }
+        if !is_inside {
+            write.steps.push(map! { "insertOne" => model.collection(entity), "document" => document });
         }
         for relation in apart {
             let child = &model.relations[relation];
@@ -198,13 +158,32 @@ impl Translation<'_, '_> {
             let item = with_extras(&each, extras);
             let list = format!("{argument}.{}", child.down());
             let documents: Vec<Node> = vec![map! { "forEach" => map! { each.as_str() => list }, "item" => item }];
-            let (collection, _) = self.documents.shape.home(model, child.many);
-            write.steps.push(map! { "insertMany" => collection, "documents" => documents });
+            write.steps.push(map! { "insertMany" => model.collection(child.many), "documents" => documents });
         }
         if write.steps.len() > 1 {
             write.result = Some("ok()".to_owned());
         }
         Ok(write)
+    }
+
+    /// The relation by which a new record belongs to another one, with the argument of that.
+    fn owner<'o>(&self, argument: &str, entity: usize, into: Option<&'o str>) -> Derived<Option<(usize, &'o str)>> {
+        let model = self.model();
+        match (model.parent_of(entity), into) {
+            (None, None) => Ok(None),
+            (Some(relation), Some(into)) if model.record(self.operation, into)? == model.relations[relation].one => {
+                Ok(Some((relation, into)))
+            }
+            (Some(relation), _) => {
+                let one = model.name(model.relations[relation].one);
+                let message = format!("`create: {argument}` does not say which `{one}` it belongs to");
+                refuse(message, format!("`in` needs a `{one}`"), format!("try `in: {one}`, an argument of that name"))
+            }
+            (None, Some(_)) => {
+                let message = format!("`{}` belongs to no other entity", model.name(entity));
+                refuse(message, "`in` of a record without parent", "remove `in`")
+            }
+        }
     }
 
     fn update(&mut self, argument: &str, options: &Options, is_inner: bool) -> Derived<Write> {
@@ -214,11 +193,8 @@ impl Translation<'_, '_> {
         let keys: Vec<String> =
             [changes("set"), changes("inc")].concat().into_iter().map(|(key, _)| key.value).collect();
         if keys.is_empty() {
-            return refuse(
-                format!("`update: {argument}` changes nothing"),
-                "no `set`, no `inc`",
-                "try `set: { field: <value> }`",
-            );
+            let message = format!("`update: {argument}` changes nothing");
+            return refuse(message, "no `set`, no `inc`", "try `set: { field: <value> }`");
         }
         if let Some(relation) = model.parent_of(entity)
             && let Some(to) = option(options, "set").and_then(|set| set.get(model.relations[relation].up()))
@@ -234,58 +210,50 @@ impl Translation<'_, '_> {
             return refuse("a change of `_id`", "records are known by it", "create another record instead");
         }
         let condition = self.condition(entity, options, "if")?;
-        let has_condition = condition.as_mapping().is_some_and(|entries| !entries.is_empty());
         let otherwise = option(options, "else").and_then(Node::as_text);
-        if has_condition != otherwise.is_some() {
+        if is_empty(&condition) != otherwise.is_none() {
             let help = "for example `if: { stock: { $gt: 0 } }, else: rejected('stock')`";
             return refuse("`if` and `else` of an update belong together", "one is missing", help);
         }
-        let (collection, path, filter) = self.locate(argument, entity);
-        let operators =
-            [("$set", changes("set")), ("$inc", changes("inc"))].into_iter().filter(|(_, fields)| !fields.is_empty());
-        let update = operators.fold(map! {}, |made, (operator, fields)| {
-            let fields = fields.iter();
-            let fields =
-                fields.fold(map! {}, |made, (key, value)| with(made, &positional(&path, &key.value).0, value.clone()));
-            with(made, operator, fields)
-        });
-        let guarded = guard(filter.clone(), &path, argument, &condition);
-        let update = map! { "updateOne" => collection.as_str(), "filter" => guarded, "update" => update };
-        let update = with_filters(update, &path, argument);
+        let place = self.locate(argument, entity);
+        let mut update = map! {};
+        for (operator, fields) in [("$set", changes("set")), ("$inc", changes("inc"))] {
+            let put =
+                |made, (key, value): &(Spanned<String>, Node)| with(made, &place.field(&key.value), value.clone());
+            if !fields.is_empty() {
+                update = with(update, operator, fields.iter().fold(map! {}, put));
+            }
+        }
+        let update = place.guarded(&condition).update(update);
         // An update that passes by a record which moves must not take that for a false condition.
         let may_be_gone = self.may_be_gone(argument, entity) || self.wanders(entity);
         let Some(otherwise) = otherwise else {
-            let mut write = self.followed(entity, (&collection, filter), update, is_inner);
+            let mut write = self.followed(entity, &place, update, is_inner);
             if is_inner && may_be_gone {
                 write.steps.push(fail("reply.matched == 0", "not_found()"));
             }
             return Ok(write);
         };
         let changed = self.fresh("changed");
-        let mut steps = vec![with(update, "as", changed.as_str())];
         let missed = format!("{changed}.matched == 0");
-        if may_be_gone {
+        let missed = if may_be_gone {
             // In the snapshot of the transaction the record is either gone, or the condition is false.
-            let outcome = format!("reply == 0 ? not_found() : {otherwise}");
-            let then: Vec<Node> =
-                vec![map! { "countDocuments" => collection, "filter" => filter }, map! { FAIL => outcome }];
-            steps.push(map! { "if" => missed, "then" => then });
+            missing(&missed, &place, &format!("reply == 0 ? not_found() : {otherwise}"))
         } else {
-            steps.push(fail(&missed, otherwise));
-        }
+            fail(&missed, otherwise)
+        };
+        let steps = vec![with(update, "as", changed.as_str()), missed];
         Ok(Write { steps, result: Some(format!("outcome({changed})")), is_joint: may_be_gone })
     }
 
     /// An update of a record in an array. Where records move, it may pass by the one that it is for: the update waits for
     /// the move to end, and its scan goes on behind the new place. It is repeated as long as the record is there.
-    fn followed(&mut self, entity: usize, place: (&str, Node), update: Node, is_inner: bool) -> Write {
+    fn followed(&mut self, entity: usize, place: &Located, update: Node, is_inner: bool) -> Write {
         if is_inner || !self.wanders(entity) {
             return Write::one(update);
         }
         let written = self.fresh("written");
-        let (collection, filter) = place;
-        let look: Vec<Node> =
-            vec![map! { "countDocuments" => collection, "filter" => filter }, map! { "retry_if" => "reply > 0" }];
+        let look: Vec<Node> = vec![place.count(), map! { "retry_if" => "reply > 0" }];
         let look = map! { "if" => format!("{written}.matched == 0"), "then" => look };
         let body: Vec<Node> = vec![with(update, "as", written.as_str()), look];
         let step = map! { "retry" => map! { "attempts" => ATTEMPTS }, "do" => body };
@@ -299,51 +267,39 @@ impl Translation<'_, '_> {
         let name = to.as_text().and_then(|text| text.strip_prefix('<')?.strip_suffix('>')).unwrap_or_default();
         if model.argument(self.operation, name).and_then(|one| one.entity) != Some(this.one) {
             let one = model.name(this.one);
+            let message = format!("`{argument}` gets a parent that is not certainly a `{one}`");
             let help = format!("try `set: {{ {one}: <to> }}` with an argument `to: uniform({one})`");
-            return refuse(
-                format!("`{argument}` gets a parent that is not certainly a `{one}`"),
-                "not an argument",
-                help,
-            );
+            return refuse(message, "not an argument", help);
         }
         let (id, target) = (slot(&format!("{argument}._id")), slot(&format!("{name}._id")));
-        let (owners, outer) = self.documents.shape.home(model, this.one);
         let word = self.documents.shape.word(relation);
         if word == Word::Reference {
-            let update = map! { "$set" => map! { this.up() => target } };
-            let (collection, _, filter) = self.locate(argument, entity);
-            let update = map! { "updateOne" => collection, "filter" => filter, "update" => update };
+            let update = self.locate(argument, entity).update(map! { "$set" => map! { this.up() => target } });
             if !self.may_be_gone(name, this.one) {
                 return Ok(Write::one(update));
             }
             let moved = self.fresh("moved");
-            let mut steps = self.touch(name, this.one).to_vec();
-            steps.push(with(update, "as", moved.as_str()));
-            return Ok(Write { steps, result: Some(format!("outcome({moved})")), is_joint: true });
+            let to = self.locate(name, this.one);
+            let touch = to.update(self.touch(&to, this.one));
+            let steps = vec![touch, fail("reply.matched == 0", "not_found()"), with(update, "as", moved.as_str())];
+            return Ok(Write { result: Some(format!("outcome({moved})")), ..Write::joint(steps) });
         }
+        let (owners, outer) = self.documents.shape.home(model, this.one);
         if !outer.is_empty() {
             let message = format!("`{}: embed` moves a record between two arrays of arrays", model.key(relation));
-            return refuse_shape(
-                relation,
-                message,
-                "not derived",
-                "try `reference` here, or write this operation by hand",
-            );
+            let help = "try `reference` here, or write this operation by hand";
+            return refuse_shape(relation, message, "not derived", help);
         }
         let (old, down) = (self.fresh("old"), this.down());
-        let is_embedded = word == Word::Embed;
-        let field = if is_embedded { format!("{down}._id") } else { down.to_owned() };
+        let (field, pulled, projection) = if word == Word::Embed {
+            let entry = map! { "_id" => id.clone() };
+            (format!("{down}._id"), entry, map! { format!("{down}.$") => 1 })
+        } else {
+            (down.to_owned(), id.clone(), map! { "_id" => 1 })
+        };
         self.documents.index(&owners, &[(field.clone(), 1)], false);
-        let pulled = if is_embedded {
-            map! { "_id" => id.clone() }
-        } else {
-            id.clone()
-        };
-        let projection = if is_embedded {
-            map! { format!("{down}.$") => 1 }
-        } else {
-            map! { "_id" => 1 }
-        };
+        let here = map! { "_id" => target.clone(), field.as_str() => id.clone() };
+        let here = Located { collection: owners.clone(), path: Vec::new(), filter: here, id: id.clone() };
         let take = map! {
             "findOneAndUpdate" => owners.as_str(),
             "filter" => map! { field.as_str() => id.clone(), "_id" => map! { "$ne" => target.clone() } },
@@ -351,23 +307,17 @@ impl Translation<'_, '_> {
             "projection" => projection,
             "as" => old.as_str(),
         };
-        let here = map! { "_id" => target.clone(), field => id.clone() };
-        let missed: Vec<Node> = vec![
-            map! { "countDocuments" => owners.as_str(), "filter" => here },
-            map! { FAIL => "reply == 0 ? not_found() : same()" },
-        ];
-        let mut steps = vec![take, map! { "if" => format!("{old} == null"), "then" => missed }];
-        let entry = if is_embedded {
+        let mut steps = vec![take, missing(&format!("{old} == null"), &here, "reply == 0 ? not_found() : same()")];
+        let mut entry = id;
+        if word == Word::Embed {
             let record = self.fresh("record");
-            steps.push(map! { "let" => map! { record.as_str() => format!("{old}.{down}[0]") } });
-            slot(&record)
-        } else {
-            id
-        };
+            steps.push(keep(&record, format!("{old}.{down}[0]")));
+            entry = slot(&record);
+        }
         let push = map! { "$push" => map! { down => entry } };
-        steps.push(map! { "updateOne" => owners, "filter" => map! { "_id" => target }, "update" => push });
+        steps.push(update_one(&owners, map! { "_id" => target }, push));
         steps.push(fail("reply.matched == 0", "not_found()"));
-        Ok(Write { steps, result: Some("ok()".to_owned()), is_joint: true })
+        Ok(Write::joint(steps))
     }
 
     fn delete(&mut self, argument: &str, is_inner: bool) -> Derived<Write> {
@@ -377,20 +327,18 @@ impl Translation<'_, '_> {
         let id = slot(&format!("{argument}._id"));
         let mut steps = self.below(entity, &id)?;
         let has_below = !steps.is_empty();
-        let (collection, path, filter) = self.locate(argument, entity);
-        let parent = model.parent_of(entity);
-        if !path.is_empty() {
-            let array = path.join(".$[].");
-            let pull = map! { "$pull" => map! { array => map! { "_id" => id } } };
-            let update = map! { "updateOne" => collection.as_str(), "filter" => filter.clone(), "update" => pull };
+        let place = self.locate(argument, entity);
+        if !place.path.is_empty() {
+            let pull = map! { "$pull" => map! { place.path.join(".$[].") => map! { "_id" => id } } };
+            let update = update_one(&place.collection, place.filter.clone(), pull);
             if !has_below && !is_inner {
-                return Ok(self.followed(entity, (&collection, filter), update, false));
+                return Ok(self.followed(entity, &place, update, false));
             }
             steps.extend([update, fail("reply.matched == 0", "not_found()")]);
-            return Ok(Write { steps, result: Some("ok()".to_owned()), is_joint: has_below });
+            return Ok(Write { is_joint: has_below, ..Write::joint(steps) });
         }
-        let delete = map! { "deleteOne" => collection, "filter" => filter };
-        let listing = parent.filter(|relation| self.documents.shape.word(*relation) == Word::List);
+        let delete = map! { "deleteOne" => place.collection, "filter" => place.filter };
+        let listing = model.parent_of(entity).filter(|relation| self.documents.shape.word(*relation) == Word::List);
         if !has_below && !is_inner && listing.is_none() {
             return Ok(Write::one(delete));
         }
@@ -400,9 +348,9 @@ impl Translation<'_, '_> {
             let owners = model.collection(this.one);
             self.documents.index(&owners, &[(this.down().to_owned(), 1)], false);
             let pull = map! { "$pull" => map! { this.down() => id.clone() } };
-            steps.push(map! { "updateOne" => owners, "filter" => map! { this.down() => id }, "update" => pull });
+            steps.push(update_one(&owners, map! { this.down() => id }, pull));
         }
-        Ok(Write { steps, result: Some("ok()".to_owned()), is_joint: has_below || listing.is_some() })
+        Ok(Write { is_joint: has_below || listing.is_some(), ..Write::joint(steps) })
     }
 
     /// Refuses to delete what other records refer to.
@@ -430,46 +378,39 @@ impl Translation<'_, '_> {
         let mut steps = Vec::new();
         for child in model.children_of(entity) {
             let this = &model.relations[child];
-            let (collection, _) = self.documents.shape.home(model, this.many);
-            let has_below = model.children_of(this.many).next().is_some();
-            match self.documents.shape.word(child) {
-                Word::Embed => {
-                    if let Some(apart) =
-                        model.children_of(this.many).find(|below| self.documents.shape.word(*below) != Word::Embed)
-                    {
-                        let message = format!(
-                            "`{}` is not in the documents that a delete of their owners removes",
-                            model.key(apart)
-                        );
-                        let help = "try `embed` for both relations, or `reference` for both";
-                        return refuse_shape(apart, message, "who deletes these?", help);
-                    }
+            let word = self.documents.shape.word(child);
+            let mut below = model.children_of(this.many).peekable();
+            if word == Word::Embed {
+                if let Some(apart) = below.find(|below| self.documents.shape.word(*below) != Word::Embed) {
+                    let key = model.key(apart);
+                    let message = format!("`{key}` is not in the documents that a delete of their owners removes");
+                    let help = "try `embed` for both relations, or `reference` for both";
+                    return refuse_shape(apart, message, "who deletes these?", help);
                 }
-                Word::Reference => {
-                    self.documents.index(&collection, &[(this.up().to_owned(), 1)], false);
-                    let filter = map! { this.up() => ids.clone() };
-                    if has_below {
-                        let gone = self.fresh("gone");
-                        steps.push(map! { "find" => collection.as_str(), "filter" => filter.clone(), "projection" => map! { "_id" => 1 } });
-                        steps.push(map! { "let" => map! { gone.as_str() => "pluck(reply, '_id')" } });
-                        steps.extend(self.below(this.many, &map! { "$in" => slot(&gone) })?);
-                    }
-                    steps.push(map! { "deleteMany" => collection, "filter" => filter });
-                }
-                Word::List => {
-                    let gone = self.fresh("gone");
-                    let owners = model.collection(this.one);
-                    let filter = map! { "_id" => ids.clone() };
-                    steps
-                        .push(map! { "find" => owners, "filter" => filter, "projection" => map! { this.down() => 1 } });
-                    steps.push(
-                        map! { "let" => map! { gone.as_str() => format!("flatten(pluck(reply, '{}'))", this.down()) } },
-                    );
-                    let gone = map! { "$in" => slot(&gone) };
-                    steps.extend(self.below(this.many, &gone)?);
-                    steps.push(map! { "deleteMany" => collection, "filter" => map! { "_id" => gone } });
+                continue;
+            }
+            let collection = model.collection(this.many);
+            let by_owner = map! { this.up() => ids.clone() };
+            // Where the `_id`s of the children are, and which documents have to be deleted.
+            let (holders, by, field, value) = if word == Word::List {
+                let value = format!("flatten(pluck(reply, '{}'))", this.down());
+                (model.collection(this.one), map! { "_id" => ids.clone() }, this.down(), value)
+            } else {
+                self.documents.index(&collection, &[(this.up().to_owned(), 1)], false);
+                (collection.clone(), by_owner.clone(), "_id", "pluck(reply, '_id')".to_owned())
+            };
+            let mut filter = by_owner;
+            if word == Word::List || below.peek().is_some() {
+                let gone = self.fresh("gone");
+                steps.push(map! { "find" => holders, "filter" => by, "projection" => map! { field => 1 } });
+                steps.push(keep(&gone, value));
+                let gone = map! { "$in" => slot(&gone) };
+                steps.extend(self.below(this.many, &gone)?);
+                if word == Word::List {
+                    filter = map! { "_id" => gone };
                 }
             }
+            steps.push(map! { "deleteMany" => collection, "filter" => filter });
         }
         Ok(steps)
     }
@@ -479,45 +420,39 @@ impl Translation<'_, '_> {
         let model = self.model();
         let entity = model.record(self.operation, argument)?;
         let list = list.unwrap_or_default();
-        let subject = self.subject(list, true)?;
-        let PathEnd::Many(owner, relation, true) = subject else {
-            return refuse(
-                format!("`{list}` is not a list of records"),
-                "a list is needed here",
-                "for example `to: product.parts`",
-            );
+        let PathEnd::Many(owner, relation, true) = self.subject(list, true)? else {
+            let message = format!("`{list}` is not a list of records");
+            return refuse(message, "a list is needed here", "for example `to: product.parts`");
         };
         let this = &model.relations[relation];
         if this.kind != RelationKind::Listing || this.many != entity {
+            let message = format!("`{list}` is no field with a list of `{}`", model.name(entity));
             let help = "`add` and `remove` are for fields with lists of records; for children try `create`, `delete` or `update`";
-            return refuse(
-                format!("`{list}` is no field with a list of `{}`", model.name(entity)),
-                "not such a list",
-                help,
-            );
+            return refuse(message, "not such a list", help);
         }
-        let (collection, path, filter) = self.locate(&owner, this.one);
-        if let (false, Some(parent)) = (path.is_empty(), model.parent_of(this.one)) {
+        let place = self.locate(&owner, this.one);
+        if let (false, Some(parent)) = (place.path.is_empty(), model.parent_of(this.one)) {
             let message = format!("`{list}` is inside of another record: `{}` is `embed`", model.key(parent));
             return refuse_shape(parent, message, "not derived", "try `reference` here");
         }
         let id = slot(&format!("{argument}._id"));
-        let down = this.down();
         let (state, operator) = if adds { (map! { "$ne" => id.clone() }, "$push") } else { (id.clone(), "$pull") };
-        let change = map! { operator => map! { down => id } };
-        let guarded = with(filter.clone(), down, state);
-        let mut steps = vec![map! { "updateOne" => collection.as_str(), "filter" => guarded, "update" => change }];
+        let guarded = with(place.filter.clone(), this.down(), state);
+        let change = map! { operator => map! { this.down() => id } };
+        let mut steps = vec![update_one(&place.collection, guarded, change)];
         let may_be_gone = self.may_be_gone(&owner, this.one);
         if may_be_gone {
-            let outcome = "reply == 0 ? not_found() : same()";
-            let then: Vec<Node> =
-                vec![map! { "countDocuments" => collection, "filter" => filter }, map! { FAIL => outcome }];
-            steps.push(map! { "if" => "reply.matched == 0", "then" => then });
+            steps.push(missing("reply.matched == 0", &place, "reply == 0 ? not_found() : same()"));
         } else if !is_inner {
             steps.push(fail("reply.matched == 0", "same()"));
         }
-        Ok(Write { steps, result: Some("ok()".to_owned()), is_joint: may_be_gone })
+        Ok(Write { is_joint: may_be_gone, ..Write::joint(steps) })
     }
+}
+
+/// Where a condition is true, looks whether the record is there, and ends the operation with an outcome.
+fn missing(condition: &str, place: &Located, outcome: &str) -> Node {
+    map! { "if" => condition, "then" => vec![place.count(), map! { FAIL => outcome }] }
 }
 
 /// Ends the operation with an outcome if a condition is true.
@@ -541,39 +476,4 @@ fn ended(node: &Node, word: &str) -> Node {
         }
     };
     Node { span: node.span, tree }
-}
-
-/// The path of a field of a record in arrays for an update, and whether it needs an array filter.
-fn positional(path: &[String], field: &str) -> (String, bool) {
-    match path {
-        [] => (field.to_owned(), false),
-        [array] => (format!("{array}.$.{field}"), false),
-        [outer, inner @ ..] => (format!("{outer}.$[].{}.$[x].{field}", inner.join(".$[].")), true),
-    }
-}
-
-/// The update with the array filter of a record in two arrays.
-fn with_filters(update: Node, path: &[String], argument: &str) -> Node {
-    if !positional(path, "").1 {
-        return update;
-    }
-    with(update, "arrayFilters", vec![map! { "x._id" => slot(&format!("{argument}._id")) }])
-}
-
-/// The filter of a record with a condition on its fields.
-fn guard(filter: Node, path: &[String], argument: &str, condition: &Node) -> Node {
-    let has_condition = condition.as_mapping().is_some_and(|entries| !entries.is_empty());
-    match path.split_last() {
-        _ if !has_condition => filter,
-        None => with_all(filter, condition),
-        Some((last, outer)) => {
-            let record = with_all(map! { "_id" => slot(&format!("{argument}._id")) }, condition);
-            let element = map! { last => map! { "$elemMatch" => record } };
-            let element =
-                outer.iter().rev().fold(element, |inner, array| map! { array => map! { "$elemMatch" => inner } });
-            let kept = filter.as_mapping().unwrap_or_default().iter().filter(|(key, _)| key.value != id_of(path));
-            let kept = kept.fold(map! {}, |made, (key, value)| with(made, &key.value, value.clone()));
-            with_all(kept, &element)
-        }
-    }
 }
