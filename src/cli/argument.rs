@@ -150,7 +150,7 @@ pub struct CheckArguments {
 /// `show`.
 #[derive(Debug, Clone, Args)]
 pub struct ShowArguments {
-    /// Scenario file, or name of a built-in scenario (see `docshape list`)
+    /// Scenario file, or name of a built-in one (see `docshape list`)
     pub scenario: String,
     /// Show these strategies, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
@@ -185,9 +185,12 @@ pub struct ReportArguments {
     /// report.html, report.md with its pictures, and metrics.csv.
     #[arg(long, value_name = "DIR", conflicts_with = "format")]
     pub out: Option<PathBuf>,
-    /// Print the whole report on the terminal instead of its first screen
+    /// Print the whole report on the terminal, not only its first screen
     #[arg(long)]
     pub full: bool,
+    /// Open the page of the run or study in the browser instead: that in DIR, if --out names one
+    #[arg(long, conflicts_with_all = ["format", "full"])]
+    pub open: bool,
 }
 
 /// `summary`.

@@ -24,6 +24,7 @@ pub mod list;
 pub mod misplaced_uri;
 pub mod next;
 pub mod onward;
+pub mod open;
 pub mod report;
 pub mod reservation;
 pub mod rights;

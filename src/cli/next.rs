@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::report::plain;
 use crate::report::run::sections::method::quoted;
-use crate::results::{RunRecord, in_percent};
+use crate::results::{Preset, RunRecord, in_percent};
 use crate::server::database_names::DEFAULT_PREFIX;
 
 use super::argument::{ServerArguments, SubjectArguments};
@@ -56,6 +56,12 @@ impl NextCommand {
         self.words.push(format!("--{name}"));
         self.words.extend((!value.is_empty()).then(|| value.to_owned()));
         self
+    }
+
+    /// Adds how long to measure, unless it is the usual time.
+    #[must_use]
+    pub fn preset(self, preset: Preset) -> NextCommand {
+        if preset == Preset::Quick { self } else { self.option("preset", &preset.to_string()) }
     }
 
     /// Adds the part of a scenario that the user chose.

@@ -16,6 +16,7 @@ use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
 use super::next::NextCommand;
 use super::onward::{self, Form};
+use super::open::open;
 use super::output;
 
 /// Renders the results of a run again.
@@ -23,11 +24,15 @@ use super::output;
 /// # Errors
 /// When the run cannot be read or the report cannot be written.
 pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
+    if arguments.open && arguments.out.is_none() {
+        return open_page(&arguments.run);
+    }
     let record = results::load(&arguments.run)?;
     let folder = folder_of(&arguments.run);
     let mut report = report_of(&record, &arguments.run).in_folder(&folder.display().to_string());
     if let Some(folder) = &arguments.out {
-        return write_files(&record, &report.with_files(), folder).map(|()| Exit::Success);
+        write_files(&record, &report.with_files(), folder)?;
+        return if arguments.open { open_page(folder) } else { Ok(Exit::Success) };
     }
     // A printed report has no pictures next to it.
     if arguments.format == ReportFormat::Terminal {
@@ -39,6 +44,20 @@ pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     }
     let text = in_format(&report, arguments.format, arguments.full);
     output::print(&text.unwrap_or_else(|| metrics(&record))).map(|()| Exit::Success)
+}
+
+/// Opens the page that lies in a folder.
+fn open_page(run: &Path) -> Result<Exit, CliError> {
+    let page = folder_of(run).join(HTML_FILE);
+    if !page.is_file() {
+        let shown = page.display();
+        return Err(CliError::usage(format!(
+            "--open: {shown} is missing; `docshape report {} --out DIR --open` writes one",
+            run.display()
+        )));
+    }
+    open(&page);
+    Ok(Exit::Success)
 }
 
 /// The report of a run in a folder, with what runs of other mixes next to it found, and the labels of its strategies.
@@ -80,18 +99,25 @@ pub fn conclude_study(report: Report, folder: &Path, next: &NextCommand) -> Resu
     Ok(())
 }
 
-/// Prints a report that is not about a single run.
+/// Prints a report that is not about a single run, and what to do next.
 ///
 /// # Errors
 /// When the form is that of a run alone, or it cannot be printed.
-pub fn print_without_run(arguments: &ReportArguments, report: Report) -> Result<Exit, CliError> {
+pub fn print_without_run(arguments: &ReportArguments, (report, next): (Report, NextCommand)) -> Result<Exit, CliError> {
     let subject = StudyKind::of(&arguments.run)?;
+    if arguments.open && arguments.out.is_none() {
+        return open_page(&arguments.run);
+    }
     let report = report.in_folder(&arguments.run.display().to_string());
     if arguments.out.is_some() {
         return Err(CliError::usage(format!("{subject} has no report in files; try --format markdown")));
     }
     let no_csv = || CliError::usage(format!("{subject} has no CSV; try --format json"));
-    output::print(&in_format(&report, arguments.format, true).ok_or_else(no_csv)?).map(|()| Exit::Success)
+    output::print(&in_format(&report, arguments.format, true).ok_or_else(no_csv)?)?;
+    if arguments.format == ReportFormat::Terminal {
+        next.print();
+    }
+    Ok(Exit::Success)
 }
 
 /// Writes the page, the Markdown report with its pictures, and the table of what was measured, each whole or not at all.

@@ -3,7 +3,7 @@
 mod generated;
 mod report;
 
-use clap::{Parser, Subcommand};
+use clap::{Arg, Parser, Subcommand};
 
 use crate::cli::argument::{
     CheckArguments, ExecMongodArguments, ReportArguments, ServerCommand, ShowArguments, SummaryArguments,
@@ -24,16 +24,68 @@ use crate::studies::growth::command::argument::GrowArguments;
 use crate::studies::published::publish::PublishArguments;
 use crate::studies::sweep::command::argument::SweepArguments;
 
+/// What `-h` says last.
+const EXAMPLES: &str = "\
+Examples: docshape run blog-comments             measure a built-in scenario
+          docshape check shop.yaml               check a scenario of your own
+          docshape run shop.yaml --preset smoke  try it in 20 seconds";
+
+/// Options that `-h` leaves to `--help`.
+pub const RARE: [&str; 33] = [
+    "all_strategies",
+    "share",
+    "write_concern",
+    "yes",
+    "db_prefix",
+    "mongod",
+    "cache_gb",
+    "no_verify",
+    "like",
+    "rounds",
+    "slices",
+    "isolate",
+    "shared_mongod",
+    "same_data",
+    "calls",
+    "duration",
+    "arrivals",
+    "rtt",
+    "threads",
+    "timeout",
+    "noise",
+    "error_budget",
+    "seed",
+    "ab",
+    "claims",
+    "junit",
+    "tolerance",
+    "keep",
+    "refine",
+    "fault",
+    "only",
+    "threshold",
+    "save_run",
+];
+
+/// An option that `-h` shows if it is usual.
+fn shortened(option: Arg) -> Arg {
+    let is_rare = RARE.contains(&option.get_id().as_str());
+    option.hide_short_help(is_rare)
+}
+
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
     name = "docshape",
     version,
     about = "Compares document shapes for a MongoDB application by measuring them",
-    after_help = crate::cli::EXIT_CODES,
+    help_template = "{about}\n{usage-heading} {usage}\n\n{all-args}{after-help}",
+    after_help = EXAMPLES,
+    after_long_help = crate::cli::EXIT_CODES,
     disable_help_subcommand = true,
     arg_required_else_help = true,
-    max_term_width = 100
+    max_term_width = 100,
+    mut_subcommands(|command| command.mut_args(shortened))
 )]
 pub struct Arguments {
     /// The subcommand.
@@ -47,46 +99,58 @@ pub struct Arguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
-    /// Measure the strategies of a scenario, write a run folder, print the verdict
-    #[command(after_help = crate::cli::EXIT_CODES)]
+    /// Measure the strategies of a scenario and print the verdict
+    ///
+    /// Writes a run folder with the record and its reports.
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
     Run(Box<RunArguments>),
-    /// Measure a scenario under several conditions, and find where the order of its strategies flips
-    #[command(after_help = crate::cli::EXIT_CODES)]
+    /// Find the conditions under which the order of strategies flips
+    ///
+    /// Measures the scenario under each of several conditions.
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
     Sweep(Box<SweepArguments>),
-    /// Let documents grow until a strategy refuses, and measure every operation at stages
-    #[command(after_help = crate::cli::EXIT_CODES)]
+    /// Let documents grow until a strategy refuses, and measure stages
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
     Grow(Box<GrowArguments>),
-    /// Find the highest call rate at which each strategy meets a latency objective
-    #[command(after_help = crate::cli::EXIT_CODES)]
+    /// Find the highest call rate that meets a latency objective
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
     Capacity(CapacityArguments),
-    /// Check that all strategies return the same results and end in the same state
-    #[command(after_help = crate::cli::EXIT_CODES)]
+    /// Check that all strategies return the same results
+    ///
+    /// They also have to end in the same state, and keep it under concurrent calls.
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
     Verify(VerifyArguments),
-    /// Check scenario files and print all problems with line and column
+    /// Check scenario files and print all problems
     Check(CheckArguments),
-    /// Print the documents, indexes and commands of each strategy as mongosh statements
+    /// Print documents, indexes and commands as mongosh statements
     Show(ShowArguments),
     /// List the built-in scenarios
     List(ListArguments),
-    /// Compare two runs of a scenario; exit with 1 if the later run is slower
-    #[command(after_help = crate::cli::EXIT_CODES)]
+    /// Compare two runs; exit with 1 if the later run is slower
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
     Compare(CompareArguments),
     /// Render the report of a run again
     Report(ReportArguments),
-    /// Explain a difference: commands, query plans and counters of one operation with two strategies
+    /// Explain a difference by commands, query plans and counters
+    ///
+    /// Those of one operation with two strategies.
     Explain(ExplainArguments),
-    /// Print one page over published results: which strategy is best in which mix of which scenario
+    /// Print one page over published results
+    ///
+    /// It says which strategy is best in which mix of which scenario.
     Summary(SummaryArguments),
     /// Write a complete run as a folder of the published results
-    #[command(after_help = crate::cli::EXIT_CODES)]
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
     Publish(PublishArguments),
-    /// Check that this machine and the server are fit for measurements
-    #[command(after_help = crate::cli::EXIT_CODES)]
+    /// Check that this machine and the server can measure
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
     Selftest(SelftestArguments),
-    /// Print the smallest role that suffices on a server with access control, as mongosh statements
+    /// Print the smallest role that suffices, as mongosh statements
+    ///
+    /// For a server with access control.
     Rights(RightsArguments),
     /// Remove the databases that ended runs have left on a server
-    #[command(after_help = crate::cli::EXIT_CODES)]
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
     Clean(CleanArguments),
     /// Start the embedded server without running a benchmark
     #[command(subcommand, arg_required_else_help = true, disable_help_subcommand = true)]

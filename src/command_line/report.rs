@@ -2,12 +2,13 @@
 
 use crate::cli::argument::ReportArguments;
 use crate::cli::report::{print_without_run, report_run};
+use crate::cli::run::after_claims;
 use crate::cli::{CliError, Exit};
 use crate::report::Report;
 use crate::results::{self, ClaimsRecord, StudyKind};
 use crate::studies::capacity::record::CapacityRecord;
 use crate::studies::growth::record::GrowthRecord;
-use crate::studies::sweep;
+use crate::studies::{capacity, growth, sweep};
 
 /// Renders the results of a run or a study again.
 ///
@@ -17,10 +18,19 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let folder = &arguments.run;
     let report = match StudyKind::of(folder)? {
         StudyKind::Run => return report_run(arguments),
-        StudyKind::Claims => Report::of_claims(&results::load_as::<ClaimsRecord>(folder)?),
+        StudyKind::Claims => {
+            let record = results::load_as::<ClaimsRecord>(folder)?;
+            (Report::of_claims(&record), after_claims(&record, folder))
+        }
         StudyKind::Sweep => sweep::command::report(folder)?,
-        StudyKind::Growth => Report::of_growth(&results::load_as::<GrowthRecord>(folder)?),
-        StudyKind::Capacity => Report::of_capacity(&results::load_as::<CapacityRecord>(folder)?),
+        StudyKind::Growth => {
+            let record = results::load_as::<GrowthRecord>(folder)?;
+            (Report::of_growth(&record), growth::command::next(&record.run))
+        }
+        StudyKind::Capacity => {
+            let record = results::load_as::<CapacityRecord>(folder)?;
+            (Report::of_capacity(&record), capacity::command::next(&record))
+        }
     };
     print_without_run(arguments, report)
 }

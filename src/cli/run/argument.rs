@@ -19,7 +19,7 @@ use super::like::GivenOptions;
 /// What is measured and where: what `run` and every study take.
 #[derive(Debug, Clone, Args)]
 pub struct StudyArguments {
-    /// Scenario file, or name of a built-in scenario (see `docshape list`)
+    /// Scenario file, or name of a built-in one (see `docshape list`)
     #[arg(required_unless_present = "resume")]
     pub scenario: Option<String>,
     /// The servers to measure.
@@ -50,9 +50,9 @@ pub struct RunArguments {
     /// What to measure, and where.
     #[command(flatten)]
     pub study: StudyArguments,
-    /// Resume the run in DIR, or the runs for claims, after the last complete rounds [default: a new run]
+    /// Resume the run in DIR after its last complete round [default: a new run]
     ///
-    /// Settings come from its run.json, except --compare-with, --save-run, --junit and --db-prefix: repeat these if you need them.
+    /// DIR may also be that of runs for claims. Settings come from its run.json, except --compare-with, --save-run, --junit and --db-prefix: repeat these if you need them.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
     pub resume: Option<PathBuf>,
     /// Measure what the run or published result in DIR measured, in another session [default: a new plan]
@@ -86,9 +86,12 @@ pub struct RunArguments {
     /// The run to compare it with.
     #[command(flatten)]
     pub saved_run: SavedRunArguments,
-    /// Print the whole report instead of its first screen
+    /// Print the whole report, not only its first screen
     #[arg(long)]
     pub full: bool,
+    /// Open the page of the run in the browser
+    #[arg(long, conflicts_with_all = ["ab", "claims"])]
+    pub open: bool,
     /// Keep the databases of the last round; requires --uri
     #[arg(long)]
     pub keep: bool,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::campaign::{Interleaving, Point, Rounds, carry_out};
 use crate::cli::argument::SubjectArguments;
+use crate::cli::next::{NextCommand, subject_of};
 use crate::cli::report::terminal;
 use crate::cli::scenario::{Ready, prepare};
 use crate::cli::server::ServerChoice;
@@ -15,7 +16,8 @@ use crate::compile::{ClaimTerm, claim_term};
 use crate::record::Part;
 use crate::report::Report;
 use crate::results::{
-    self, CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RunRecord, Status, StudyKind,
+    self, CLAIMS_FORMAT, ClaimOutcome, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, Preset, RunRecord, Status,
+    StudyKind,
 };
 use crate::scenario::{ClaimDefinition, ClaimSubject, Scenario, StrategyDefinition, nearest};
 use crate::server::client::MongoTarget;
@@ -178,6 +180,7 @@ impl Claims {
         results::save_document(&self.record, &self.folder)?;
         let report = Report::of_claims(&self.record).in_folder(&self.folder.display().to_string());
         output::print(&terminal(&report))?;
+        after_claims(&self.record, &self.folder).print();
         self.failed.take().map_or(Ok(exit), Err)
     }
 
@@ -201,6 +204,31 @@ impl Claims {
         }
         let order = &self.order;
         self.record.claims.sort_by_key(|claim| order.iter().position(|id| *id == claim.claim.id));
+    }
+}
+
+/// The command after the runs for claims: longer ones for what is undecided, else the run that refutes one.
+pub fn after_claims(record: &ClaimsRecord, folder: &Path) -> NextCommand {
+    let longer = match record.preset {
+        Preset::Smoke => Preset::Quick,
+        Preset::Quick => Preset::Full,
+        long => long,
+    };
+    let with = |outcome| record.claims.iter().filter(move |claim| claim.outcome() == outcome);
+    let undecided: Vec<&str> = with(ClaimOutcome::Undecided).map(|one| one.claim.id.as_str()).collect();
+    let decisive =
+        with(ClaimOutcome::Refuted).next().map(|one| &one.run).or(record.runs.first().map(|run| &run.folder));
+    let measured = record.runs.iter().find_map(|run| Some((run, results::load(&folder.join(&run.folder)).ok()?)));
+    match (measured, decisive) {
+        (Some((of, run)), _) if !undecided.is_empty() && longer != record.preset => {
+            // What claims need is no option of the user's.
+            let mut subject = SubjectArguments { mix: None, ..subject_of(&run) };
+            subject.set.retain(|setting| !of.set.contains(setting));
+            let next = NextCommand::on("run", &run, &subject).preset(longer);
+            next.word(&format!("--claims={}", undecided.join(",")))
+        }
+        (_, Some(decisive)) => NextCommand::about(&["report"], &folder.join(decisive)),
+        (_, None) => NextCommand::new(["list"]),
     }
 }
 

@@ -23,6 +23,7 @@ use crate::report::{CSV_FILE, HTML_FILE, MARKDOWN_FILE};
 use crate::results::{self, Preset, RunSettings, Status, StudyKind};
 
 use super::compare::{BaselineComparison, SavedRunArguments};
+use super::open::open;
 use super::progress::Progress;
 use super::report::{report_of, terminal_of_run};
 use super::scenario::{Ready, prepare};
@@ -30,6 +31,7 @@ use super::server::ServerChoice;
 use super::{CliError, Exit, output};
 use after::after_run;
 pub use argument::{MeasurementArguments, RunArguments, StudyArguments};
+pub use claims::after_claims;
 use conclude::{conclude, exit_of, write_reports};
 pub use invocation::Invocation;
 pub use job::{JobServers, PointSetup, ServerJob};
@@ -130,6 +132,9 @@ fn complete(folder: &Path, arguments: &RunArguments) -> Result<Exit, CliError> {
         write_reports(&record, &report, folder)?;
         output::message(&format!("report files were missing and are written again: {}\n", REPORT_FILES.join(", ")));
     }
+    if arguments.open {
+        open(&folder.join(HTML_FILE));
+    }
     Ok(exit_of(&record))
 }
 
@@ -184,6 +189,9 @@ fn on_server(
         } else {
             terminal_of_run(&report, arguments.full)
         })?;
+        if arguments.open {
+            open(&setup.folder.join(HTML_FILE));
+        }
         let next = after_run(arguments, record, &report, &setup.folder);
         comparison.conclude(&setup.folder, exit, next)
     })

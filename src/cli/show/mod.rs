@@ -20,8 +20,9 @@ use crate::report::counted;
 use crate::scenario::{CollectionDefinition, Diagnostics, StrategyDefinition};
 use crate::server::namespace::{Namespace, await_majority};
 
-use super::argument::ShowArguments;
+use super::argument::{ShowArguments, SubjectArguments};
 use super::exit::{CliError, Exit};
+use super::next::NextCommand;
 use super::output;
 use super::reservation::databases;
 use super::run::Invocation;
@@ -67,25 +68,31 @@ pub fn show(arguments: &ShowArguments) -> Result<Exit, CliError> {
     let (plan, strategies, call) = (&ready.plan, &strategies, arguments.call);
     let showing = Showing { plan, strategies, call, namespace: &namespace, session: None };
     let preamble = preamble(&ready.scenario, &ready.plan);
-    match arguments.server.choice() {
+    let exit = match arguments.server.choice() {
         Ok(choice) => Session::run(choice, async |session| {
             let show = async || {
                 output::print(&preamble)?;
                 Showing { session: Some(&session), ..showing }.print().await
             };
             session.with_databases(&namespace, &names, show).await
-        }),
+        })?,
         // A program that was named is to be used.
-        Err(error) if arguments.server.embedded.mongod.is_some() => Err(error),
+        Err(error) if arguments.server.embedded.mongod.is_some() => return Err(error),
         Err(missing) => {
             output::print(&preamble)?;
             let mut text = "//\n".to_owned();
             comment(&mut text, "", &format!("Commands that depend on replies are missing: {missing}"));
             output::print(&text)?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.map_err(failed)?.block_on(showing.print())
+            runtime.map_err(failed)?.block_on(showing.print())?
         }
+    };
+    if exit == Exit::Success {
+        let ShowArguments { set, mix, strategies, server, .. } = arguments.clone();
+        let subject = SubjectArguments { set, mix, strategies, ..SubjectArguments::default() };
+        NextCommand::new(["verify", &arguments.scenario]).subject(&subject).server(&server).print();
     }
+    Ok(exit)
 }
 
 fn plain_document(raw: &RawDocument) -> Result<Document, EvalError> {

@@ -13,7 +13,7 @@ use crate::scenario::quantity::whole;
 /// `verify`.
 #[derive(Debug, Clone, Args)]
 pub struct VerifyArguments {
-    /// Scenario file, or name of a built-in scenario (see `docshape list`)
+    /// Scenario file, or name of a built-in one (see `docshape list`)
     #[arg(required_unless_present = "all")]
     pub scenario: Option<String>,
     /// Check all built-in scenarios, and print a line for each that passes

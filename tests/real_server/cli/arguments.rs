@@ -2,7 +2,7 @@
 
 use clap::CommandFactory;
 use docshape::cli::EXIT_CODES;
-use docshape::command_line::Arguments;
+use docshape::command_line::{Arguments, RARE};
 
 use super::{docshape, fails, run};
 
@@ -49,6 +49,30 @@ fn help_has_exit_codes_and_defaults() {
              at saturation"
         );
         assert!(words.join(" ").contains(&preset), "{preset} is not in {help}");
+    }
+}
+
+#[test]
+fn short_help_fits_a_screen() {
+    for command in ["", "run"] {
+        let arguments = [command, "-h"].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>();
+        let help = run(docshape(&arguments).env("COLUMNS", "80")).out;
+        assert!((24..=30).contains(&help.lines().count()), "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 80) && !help.contains("Exit codes"), "{help}");
+        assert_eq!(
+            help.matches("  docshape ").count() + help.matches("Examples: docshape ").count(),
+            if command.is_empty() { 3 } else { 0 }
+        );
+    }
+}
+
+#[test]
+fn every_rare_option_exists() {
+    let mut command = Arguments::command();
+    command.build();
+    let known: Vec<_> = command.get_subcommands().flat_map(clap::Command::get_arguments).collect();
+    for name in RARE {
+        assert!(known.iter().any(|option| option.get_id() == name), "{name}");
     }
 }
 

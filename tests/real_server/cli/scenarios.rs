@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -175,7 +176,7 @@ fn unknown_choices_are_rejected() {
 #[test]
 fn show_prints_shapes_and_commands() {
     let ended = run(&mut docshape(&["show", "blog-comments"]));
-    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    assert_eq!((ended.code, ended.err.as_str()), (0, "Next: docshape verify blog-comments\n"));
     // Long texts are not truncated.
     let is_text = |line: &str| line.trim_start().split_once(": '").is_some_and(|(_, text)| text.len() > 60);
     assert!(ended.out.lines().all(|line| line.chars().count() <= 100 || is_text(line)));
@@ -205,7 +206,7 @@ fn closed_pipe_is_not_an_error() {
     drop(child.stdout.take());
     let mut err = String::new();
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-    assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""));
+    assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), "Next: docshape verify blog-comments\n"));
 }
 
 #[test]
@@ -246,6 +247,25 @@ fn report_renders_a_run_from_its_folder_or_file() {
     assert!(fs::read_to_string(below.join("report.html")).unwrap().contains("Small or large?"));
     assert!(fs::read_to_string(below.join("report.md")).unwrap().contains("Small or large?"));
     fails(&["report", path, "--out", &format!("{path}/run.json")], 3, &["cannot write", "run.json"]);
+}
+
+#[test]
+fn open_hands_the_page_to_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    save(&record(), folder.path()).unwrap();
+    fails(&["report", path, "--open"], 2, &["report.html is missing", "--out DIR --open"]);
+    let opener = folder.path().join(if cfg!(target_os = "macos") { "open" } else { "xdg-open" });
+    let open = |script: &str| {
+        fs::write(&opener, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+        run(docshape(&["report", path, "--out", path, "--open"]).env("PATH", path))
+    };
+    let ended = open(&format!("echo \"$1\" > {path}/opened"));
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    assert_eq!(fs::read_to_string(folder.path().join("opened")).unwrap(), format!("{path}/report.html\n"));
+    let ended = open("exit 3");
+    assert!(ended.code == 0 && ended.err.contains(&format!("open {path}/report.html yourself")), "{}", ended.err);
 }
 
 #[test]

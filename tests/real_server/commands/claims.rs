@@ -22,6 +22,12 @@ fn claims_are_measured_with_what_they_need() {
     for text in ["5 measured claims: 5 confirmed, 0 refuted, 0 undecided; 1 by design.", "✓ confirmed", "By design"] {
         assert!(ended.stdout.contains(text), "{text}: {}", ended.stdout);
     }
+    // All are decided.
+    assert!(
+        ended.stderr.contains(&format!("Next: docshape report {}/1-default\n", folder.display())),
+        "{}",
+        ended.stderr
+    );
     let record = claims_record(&folder);
     assert!(record.complete && record.server.is_some() && record.scenario_sha256.len() == 64, "{record:?}");
     let verdicts: Vec<(&str, &str)> =

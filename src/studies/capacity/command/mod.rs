@@ -149,7 +149,7 @@ fn conclude(record: &CapacityRecord, folder: &Path) -> Result<(), CliError> {
 }
 
 /// The command after a search: a run at a rate that the strategies keep, for the times of all operations.
-fn next(record: &CapacityRecord) -> NextCommand {
+pub fn next(record: &CapacityRecord) -> NextCommand {
     let kept = |search: &SearchRecord| {
         search.trials.iter().filter(|trial| trial.passed).map(|trial| trial.rate).reduce(f64::max)
     };

@@ -83,7 +83,7 @@ fn resume(arguments: &GrowArguments, folder: &Path) -> Result<Exit, CliError> {
 }
 
 /// The command after growth: a run of the scenario, not of the few records that grew.
-fn next(run: &RunRecord) -> NextCommand {
+pub fn next(run: &RunRecord) -> NextCommand {
     NextCommand::on("run", run, &SubjectArguments { set: Vec::new(), ..subject_of(run) })
 }
 

@@ -97,7 +97,7 @@ pub fn conclude(record: &mut SweepRecord, runs: &[RunRecord], folder: &Path) -> 
 }
 
 /// The command after a sweep: values between those among which the mix flips, else the run itself for longer.
-fn next(sweep: &SweepRecord, runs: &[RunRecord]) -> NextCommand {
+pub fn next(sweep: &SweepRecord, runs: &[RunRecord]) -> NextCommand {
     let Some(first) = runs.first() else { return NextCommand::new(["list"]) };
     let flips = sweep.conclusion.iter().flat_map(|found| &found.findings).any(|finding| finding.flips);
     // What the sweep varies is no option of the user's.

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::argument::SubjectArguments;
 use crate::cli::data_size::loaded_bytes;
+use crate::cli::next::NextCommand;
 use crate::cli::run::{Invocation, JobServers, PointSetup, ServerJob, resume};
 use crate::cli::scenario::definitions;
 use crate::cli::server::ServerChoice;
@@ -33,15 +34,15 @@ const LONGEST: f64 = 86_400.0;
 /// The smallest cache with which a server can work, in bytes.
 const SMALLEST_CACHE: f64 = 64e6;
 
-/// The report of the sweep in a folder.
+/// The report of the sweep in a folder, and what to do next.
 ///
 /// # Errors
 /// When it, or the run of a point, cannot be read.
-pub fn report(path: &Path) -> Result<Report, CliError> {
+pub fn report(path: &Path) -> Result<(Report, NextCommand), CliError> {
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     let record = results::load_as::<SweepRecord>(folder)?;
     let runs = runs_of_points(&record, folder)?;
-    Ok(Report::of_sweep(&record, &runs))
+    Ok((Report::of_sweep(&record, &runs), measure::next(&record, &runs)))
 }
 
 /// The runs of the points of a sweep.
