@@ -146,15 +146,22 @@ impl MixEstimate {
     /// The shares at which a strategy is overtaken by another one, the nearest to the measured mix first; only those beyond which
     /// it can fall behind by more than noise.
     pub fn share_flips(&self, one: usize, other: usize) -> Vec<ShareFlip> {
+        self.shares_of_ratio(one, other, 1.0)
+    }
+
+    /// The shares at which calls of a strategy take so many times (1.2 for 20 % more) as long as those of another one, the nearest to
+    /// the measured mix first; only those beyond which the ratio can grow by more than noise.
+    pub fn shares_of_ratio(&self, one: usize, other: usize, ratio: f64) -> Vec<ShareFlip> {
         let of = |operation: usize| {
-            let own = self.time(one, operation)? - self.time(other, operation)?;
-            let rest = self.mean_without(one, Some(operation))? - self.mean_without(other, Some(operation))?;
+            let own = self.time(one, operation)? - ratio * self.time(other, operation)?;
+            let rest = self.mean_without(one, Some(operation))? - ratio * self.mean_without(other, Some(operation))?;
             let share = rest / (rest - own);
             let is_between = share.is_finite() && (0.0..=1.0).contains(&share);
             is_between.then(|| ShareFlip { operation, measured: self.shares[operation], share })
         };
         let called = self.called();
-        let is_shown = |flip: &ShareFlip| self.beyond(flip, one, other).is_some_and(|lead| lead > 1.0 + self.noise);
+        let is_shown =
+            |flip: &ShareFlip| self.beyond(flip, one, other).is_some_and(|lead| lead > ratio * (1.0 + self.noise));
         let mut flips: Vec<ShareFlip> = called.filter_map(of).filter(is_shown).collect();
         flips.sort_by(|a, b| a.distance().total_cmp(&b.distance()));
         flips

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use crate::cli::next::NextCommand;
 use crate::report::Report;
-use crate::report::run::decision::nearest_share_flip;
-use crate::results::{Part, Preset, RunRecord, RunSettings, in_percent};
-use crate::stats::ShareFlip;
+use crate::report::run::decision::NextStep;
+use crate::results::{Preset, RunRecord, RunSettings};
 
 use super::RunArguments;
 
@@ -16,45 +15,25 @@ const LENGTH: [&str; 5] = ["preset", "rounds", "slices", "duration", "calls"];
 /// Options that choose a part of the scenario.
 const SUBJECT: [&str; 2] = ["share", "write-concern"];
 
-/// The command after a run: a longer one where this one could not decide, the sweep across the nearest flip, else the reasons.
+/// The command after a run, with the options of this one.
 pub fn after_run(arguments: &RunArguments, record: &RunRecord, report: &Report, folder: &Path) -> NextCommand {
     let study = &arguments.study;
-    let has_winner = report.headline.decision.as_ref().is_some_and(|decision| decision.winner.is_some());
-    let flip = || nearest_share_flip(&report.run.as_ref()?.parts);
-    if report.is_invalid() {
-        return NextCommand::new(["selftest"]).server(&study.server);
+    let whole = || NextCommand::about(&["report"], folder).option("full", "");
+    let Some(run) = &report.run else { return whole() };
+    match NextStep::of(&run.parts, report.is_invalid()) {
+        NextStep::SelfTest => NextCommand::new(["selftest"]).server(&study.server),
+        NextStep::Preset(preset) => again(arguments, preset),
+        NextStep::Option(name, value) => again(arguments, record.settings.preset).option(name, &value),
+        NextStep::Sweep { vary, .. } => {
+            let sweep = match &study.scenario {
+                Some(scenario) => NextCommand::new(["sweep", scenario]).subject(&study.subject).server(&study.server),
+                None => NextCommand::like("sweep", record),
+            };
+            sweep.option("vary", &vary)
+        }
+        NextStep::Explain => NextCommand::about(&["explain"], folder),
+        NextStep::Report => whole(),
     }
-    match record.settings.preset {
-        Preset::Smoke => again(arguments, Preset::Quick),
-        Preset::Quick if !has_winner => again(arguments, Preset::Full),
-        _ => match flip() {
-            Some((operation, flip)) => {
-                let sweep = match &study.scenario {
-                    Some(scenario) => {
-                        NextCommand::new(["sweep", scenario]).subject(&study.subject).server(&study.server)
-                    }
-                    None => NextCommand::like("sweep", record),
-                };
-                sweep.option("vary", &vary(&operation, &flip))
-            }
-            None if record.parts.contains_key(&Part::Own) => NextCommand::about(&["explain"], folder),
-            None => NextCommand::about(&["report"], folder).option("full", ""),
-        },
-    }
-}
-
-/// The shares of an operation across a flip: the measured one, that of the flip, and as far beyond.
-fn vary(operation: &str, flip: &ShareFlip) -> String {
-    let percent = |share: f64| {
-        let digits = if share < 0.1 { 1e3 } else { 1e2 };
-        in_percent(((share * digits).round() / digits).clamp(0.001, 0.99))
-    };
-    let beyond = flip.share + flip.share - flip.measured;
-    let mut shares = [flip.measured, flip.share, beyond].map(percent).to_vec();
-    shares.sort_by(f64::total_cmp);
-    shares.dedup();
-    let shares: Vec<String> = shares.iter().map(|share| format!("{share}%")).collect();
-    format!("share:{operation}={}", shares.join(","))
 }
 
 /// The same command with another preset: without the options of the length of this run.

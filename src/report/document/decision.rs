@@ -25,11 +25,13 @@ pub struct Decision {
     pub sure: Option<String>,
     /// What makes the slower strategy slower; `null` where no strategy is shown to be slower.
     pub why: Option<String>,
-    /// Where another strategy is faster: other mixes, shares of an operation, slower networks; or that none was found. Empty
-    /// where no strategy is shown to be slower.
+    /// Where another strategy is faster: other mixes, shares of an operation, slower networks; or that none was found. Of level
+    /// strategies, where they differ.
     pub flips: Vec<String>,
     /// What the choice costs, the most important first.
     pub but: Vec<String>,
+    /// What to do after the run, with the command.
+    pub next: String,
 }
 
 impl Decision {
@@ -38,7 +40,8 @@ impl Decision {
         [&self.flips, &self.but]
     }
 
-    /// What the first screen says below the answer: names of lines, and a text of each. Names in texts are between backticks.
+    /// What the first screen says below the answer: names of lines, and a text of each. Names in texts are between backticks. The
+    /// next step is left to each form: a terminal has the command with the options of the user.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
         let in_short = |all: &[String]| {
             let first: Vec<&str> = all.iter().take(IN_SHORT).map(String::as_str).collect();

@@ -78,7 +78,9 @@ fn write_decision(report: &Report, out: &mut dyn fmt::Write) -> fmt::Result {
     let Some(decision) = headline.decision.as_ref().filter(|_| !report.is_invalid()) else { return Ok(()) };
     paragraphs(out, [decision.scale.as_str()])?;
     writeln!(out, "**{}**\n", escape(&decision.answer))?;
-    let lines = decision.lines().into_iter().map(|(name, text)| format!("**{name}**: {}", with_code(&text)));
+    let next = ("Next", decision.next.clone());
+    let lines = decision.lines().into_iter().chain([next]);
+    let lines = lines.map(|(name, text)| format!("**{name}**: {}", with_code(&text)));
     list(out, lines)?;
     let charts = headline.charts.as_ref().filter(|_| report.has_files);
     if let Some(picture) = charts.and_then(|charts| charts.picture(CPU_AND_TIMES)) {

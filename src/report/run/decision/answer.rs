@@ -7,11 +7,12 @@ use crate::results::{
     BeatenRecord, ComparedNumber, Difference, LoadModel, PublishedAnswer, PublishedMetric, TradeOffRecord,
 };
 use crate::stats::{
-    Answer, ArmComparison, ArmTimes, Beaten, Criterion, CriterionResult, Quantity, Reason, Role, Verdict, effect,
-    least_effect,
+    Answer, ArmComparison, ArmTimes, Beaten, Criterion, CriterionResult, PairDecision, PairOutcome, Quantity, Reason,
+    Role, Verdict, effect, least_effect,
 };
 
-use super::{but, flips, next_step, phrase};
+use super::next_step::Remedy;
+use super::{but, flips, phrase};
 
 /// The decision of a run, with the parts that it was made from.
 pub(crate) struct Judged<'r> {
@@ -100,7 +101,7 @@ impl<'r> Judged<'r> {
         }
         let mut pieces = phrase::answer(&self.published(), self.name(self.answer.baseline));
         if self.answer.winner().is_none() {
-            let more = next_step::next_step(self).or_else(|| but::tie_breaker(self));
+            let more = Remedy::of(self).map(|remedy| remedy.text).or_else(|| but::tie_breaker(self));
             pieces[0].extend(more.map(|more| format!(" {more}.")));
         }
         pieces
@@ -149,8 +150,30 @@ impl<'r> Judged<'r> {
             .filter(|one| self.answer.winner().is_none() && !named.contains(one));
         let against: Vec<usize> = named.iter().copied().chain(open).collect();
         let of = |criterion: &Criterion| self.sentence(*criterion, &against);
-        let sentences = self.answer.criteria.iter().filter_map(of).chain(self.overloads()).chain(self.noise());
+        let certainty = std::iter::once(self.certainty());
+        let sentences = certainty.chain(self.answer.criteria.iter().filter_map(of));
+        let sentences = sentences.chain(self.overloads()).chain(self.noise());
         format!("{}.", sentences.collect::<Vec<_>>().join(". "))
+    }
+
+    /// The answer's certainty in a word or two; the sentences after it say why.
+    fn certainty(&self) -> String {
+        let answer = &self.answer;
+        let mut shown = answer.pairs.iter().filter(|pair| pair.outcome() == PairOutcome::Ahead).peekable();
+        if shown.peek().is_none() {
+            return match answer.least_effect() {
+                _ if answer.trade_offs().next().is_some() => "Both sides are shown".to_owned(),
+                Some(least) => format!("Level within {}", percent(least)),
+                None => "Undecided".to_owned(),
+            };
+        }
+        let is_ahead = |pair: &PairDecision, result: &CriterionResult| {
+            let rounds = || self.question(result.criterion).map(|one| rounds_ahead(one, answer.best, pair.against));
+            let in_all = || rounds().is_some_and(|(ahead, rounds)| ahead == rounds);
+            result.overloaded.is_some() || (result.verdict() == Verdict::Faster && in_all())
+        };
+        let is_high = shown.all(|pair| pair.results.iter().all(|result| is_ahead(pair, result)));
+        if is_high { "High" } else { "Moderate" }.to_owned()
     }
 
     /// How the best strategy stands by one criterion against some others.
@@ -176,7 +199,7 @@ impl<'r> Judged<'r> {
         match by.metric {
             Metric::Throughput => format!("Calls/s of {}", run.load),
             _ if run.is_open => format!("Mean response time at {}", run.load),
-            _ => "Time by itself".to_owned(),
+            _ => "Time by itself (one client)".to_owned(),
         }
     }
 
@@ -247,7 +270,14 @@ impl<'r> Judged<'r> {
         };
         let bands: Vec<String> = self.answer.criteria.iter().filter_map(of).collect();
         let baseline = self.marked(self.answer.baseline);
-        (!bands.is_empty()).then(|| format!("Noise: {baseline} against itself, {}", listed(bands)))
+        let results = self.answer.pairs.iter().flat_map(|pair| &pair.results);
+        let mut shown = results.filter(|one| one.verdict().is_difference() && one.overloaded.is_none()).peekable();
+        let is_larger = |one: &CriterionResult| {
+            let size = one.comparison.ratio.map(|ratio| ratio.mean.ln().abs().exp_m1());
+            size.zip(self.question(one.criterion).and_then(ArmComparison::band)).is_some_and(|(size, band)| size > band)
+        };
+        let larger = if shown.peek().is_some() && shown.all(is_larger) { "; the differences are larger" } else { "" };
+        (!bands.is_empty()).then(|| format!("Noise: {baseline} against itself, {}{larger}", listed(bands)))
     }
 }
 

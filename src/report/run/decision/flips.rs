@@ -1,9 +1,9 @@
 //! Where the answer flips: the mixes, the shares of an operation and the networks in which another strategy is faster.
 
-use crate::report::document::format::marked;
+use crate::report::document::format::{marked, percent};
 use crate::report::run::PartEvaluations;
 use crate::results::{Part, RunRecord};
-use crate::stats::{self, Criterion, MixEstimate, Prediction, ShareFlip};
+use crate::stats::{self, Criterion, MixEstimate, Prediction, ShareFlip, Verdict};
 
 use super::answer::Judged;
 use super::phrase::{self, UNPREDICTED};
@@ -11,10 +11,10 @@ use super::phrase::{self, UNPREDICTED};
 /// Shares that differ by more than this are no mix that is anything like the measured one.
 const REALISTIC: f64 = 0.25;
 
-/// The pieces of a sentence, what was measured first; empty where no strategy is shown to be slower.
+/// The pieces of a sentence, what was measured first; empty for a trade-off, and where nothing is decided.
 pub(crate) fn flips(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     if judged.answer.beaten().is_empty() {
-        return Vec::new();
+        return ends_of_tie(judged, others);
     }
     let shares = shares(judged);
     let operation = |flip: &ShareFlip| {
@@ -24,7 +24,7 @@ pub(crate) fn flips(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     // A flip this close to the measured mix is an alarm.
     let (fragile, far): (Vec<_>, Vec<_>) = shares.iter().flatten().partition(|(_, flip)| flip.is_fragile());
     let mut found: Vec<String> = fragile.into_iter().map(share).collect();
-    found.extend(other_mixes(judged, others));
+    found.extend(other_mixes(judged, judged.answer.best, others));
     found.extend(far.into_iter().map(share));
     found.extend(networks(judged));
 
@@ -34,17 +34,77 @@ pub(crate) fn flips(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     match shares {
         _ if !found.is_empty() || !has_shares => {}
         Some(_) => found.push("no realistic share of a single operation flips it (estimated)".into()),
-        None => found.push(format!("not estimated: {UNPREDICTED}; `docshape sweep` measures other shares")),
+        None if disputed(judged).is_none() => {
+            found.push(format!(
+                "no operation alone is faster with another strategy (other shares: not estimated, {UNPREDICTED})"
+            ));
+        }
+        None => found
+            .push(format!("unknown for other shares: not estimated, {UNPREDICTED}; `docshape sweep` measures them")),
     }
     found
 }
 
-/// The measured mixes in which another strategy is better than the best of this one.
-fn other_mixes(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
+/// The mixes and the shares of an operation in which strategies differ that are level in this mix.
+fn ends_of_tie(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
+    let Some(least) = judged.answer.least_effect().filter(|_| judged.answer.trade_offs().next().is_none()) else {
+        return Vec::new();
+    };
+    let level = judged.answer.leading();
+    let mut found: Vec<String> = level.iter().flat_map(|one| other_mixes(judged, *one, others)).collect();
+    let own = judged.parts.get(Part::Own).zip(judged.parts.record(Part::Own));
+    let Some(((own, record), prediction)) = own.zip(Prediction::of(judged.parts.all_records())) else { return found };
+    let estimate = MixEstimate::new(record);
+    let is_reported = |operation: usize, one: usize, other: usize| {
+        let mut questions = own.comparisons().filter(|question| question.operation == Some(operation));
+        questions.any(|question| question.pair(one, other).is_some_and(|pair| pair.verdict.is_difference()))
+    };
+    let pairs = level.iter().flat_map(|one| level.iter().map(move |other| (*one, *other)));
+    let pairs: Vec<(usize, usize)> = pairs.filter(|(one, other)| one != other).collect();
+    let ends = pairs.iter().filter(|(one, other)| prediction.holds(*one, *other)).flat_map(|(one, other)| {
+        let shares = estimate.shares_of_ratio(*one, *other, 1.0 + least).into_iter();
+        shares.filter(|end| is_reported(end.operation, *one, *other)).map(|end| (*one, *other, end))
+    });
+    let nearest = ends.filter(|(.., end)| end.distance() <= REALISTIC);
+    match nearest.min_by(|(.., a), (.., b)| a.distance().total_cmp(&b.distance())) {
+        Some((one, other, end)) => {
+            let operation = marked(&record.operations[end.operation]);
+            found.push(phrase::end_of_tie(&judged.marked(one), &judged.marked(other), least, &operation, &end));
+        }
+        None if pairs.iter().all(|(one, other)| prediction.holds(*one, *other)) && estimate.called().count() > 1 => {
+            found.push(format!(
+                "no realistic share of a single operation makes a difference of {} (estimated)",
+                percent(least)
+            ));
+        }
+        None => {}
+    }
+    found
+}
+
+/// The operation that speaks most for a beaten strategy: its calls alone are shown to be faster with it, and are the most of the time.
+pub(super) fn disputed(judged: &Judged) -> Option<usize> {
+    let (own, best) = (judged.parts.get(Part::Own)?, judged.answer.best);
+    let estimate = MixEstimate::new(judged.parts.record(Part::Own)?);
+    let beaten = judged.answer.beaten();
+    let gained = own.comparisons().filter_map(|question| {
+        let operation = question.operation?;
+        let faster = beaten
+            .iter()
+            .filter(|other| question.pair(other.strategy, best).is_some_and(|pair| pair.verdict == Verdict::Faster));
+        let saved = faster
+            .filter_map(|other| Some(estimate.time(best, operation)? - estimate.time(other.strategy, operation)?));
+        Some((operation, estimate.share(operation) * saved.max_by(f64::total_cmp)?))
+    });
+    gained.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(operation, _)| operation)
+}
+
+/// The measured mixes in which another strategy is better than one of the best of this one.
+fn other_mixes(judged: &Judged, best: usize, others: &[RunRecord]) -> Vec<String> {
     let flipped = |other: &RunRecord| {
         let parts = PartEvaluations::new(other);
         let there = Judged::of(&parts).filter(|_| parts.main().no_verdict.is_none())?;
-        let here = judged.name(judged.answer.best);
+        let here = judged.name(best);
         let beaten = there.published().beaten.into_iter().find(|one| one.strategy == here && one.by.ratio.is_some())?;
         let (mix, best) = (marked(&other.mix.name), there.marked(there.answer.best));
         Some(phrase::mix_flip(&mix, &best, &beaten.by, &marked(here)))

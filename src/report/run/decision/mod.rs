@@ -15,19 +15,12 @@ mod why;
 use crate::report::document::decision::Decision;
 use crate::report::document::format::listed;
 use crate::results::{Part, RunRecord};
-use crate::stats::ShareFlip;
 
 use super::parts::PartEvaluations;
 use super::under_load::LoadCurve;
 pub(crate) use answer::Judged;
+pub(crate) use next_step::NextStep;
 pub(crate) use why::{difference_of, mechanism};
-
-/// The nearest share of an operation at which a beaten strategy overtakes; `None` where none is known.
-pub(crate) fn nearest_share_flip(parts: &PartEvaluations) -> Option<(String, ShareFlip)> {
-    let judged = Judged::of(parts)?;
-    let (_, flip) = flips::shares(&judged)?.into_iter().next()?;
-    Some((parts.record(Part::Own)?.operations.get(flip.operation)?.clone(), flip))
-}
 
 /// Why no strategy has a number that decides.
 fn nothing_compared(parts: &PartEvaluations) -> String {
@@ -45,11 +38,17 @@ fn nothing_compared(parts: &PartEvaluations) -> String {
 }
 
 /// The decision of a run. `others` are runs of other mixes.
-pub(crate) fn decision(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord]) -> Decision {
+pub(crate) fn decision(
+    record: &RunRecord,
+    parts: &PartEvaluations,
+    others: &[RunRecord],
+    is_invalid: bool,
+) -> Decision {
     let scale = scale::scale(record, parts);
+    let next = NextStep::of(parts, is_invalid).sentence(record);
     let none = |scale: String, answer: &str| {
         let pieces = [answer.to_owned(), String::new(), String::new()];
-        Decision { scale, pieces, answer: answer.to_owned(), ..Decision::default() }
+        Decision { scale, pieces, answer: answer.to_owned(), next: next.clone(), ..Decision::default() }
     };
     let curve = LoadCurve::new(parts);
     if let Some(text) = &parts.main().no_verdict {
@@ -72,5 +71,6 @@ pub(crate) fn decision(record: &RunRecord, parts: &PartEvaluations, others: &[Ru
         why: why::why(&judged),
         flips: flips::flips(&judged, others),
         but: but::but(&judged),
+        next,
     }
 }

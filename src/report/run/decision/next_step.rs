@@ -1,40 +1,185 @@
-//! What would decide a run that is undecided, and how long that takes.
+//! What to do after a run: what would decide it, or what tells more.
 
-use crate::report::document::format::counted;
-use crate::results::{CellRecord, Part, Preset, Reason, RunRecord};
-use crate::stats::effect;
+use crate::report::document::format::{counted, marked, plain};
+use crate::report::run::PartEvaluations;
+use crate::report::run::sections::method::quoted;
+use crate::results::{CellRecord, Part, Preset, Reason, RunRecord, in_percent};
+use crate::stats::{MINIMUM_ROUNDS, MixEstimate, ShareFlip, effect};
 
 use super::answer::Judged;
+use super::flips;
 
-/// The next step where a comparison of the best strategy shows nothing; `None` where all would have shown a difference.
-pub(super) fn next_step(judged: &Judged) -> Option<String> {
-    let open = judged.answer.tied().find(|one| effect(one.verdict).is_none())?;
-    let record = judged.parts.main_record()?;
-    let name = |place: usize| judged.marked(place);
-    match open.verdict.reason() {
-        None | Some(Reason::Unstable { .. } | Reason::RoundsDisagree) => {
-            let next = longer(record.settings.preset).map(|preset| {
-                let minutes = counted(minutes(judged, preset), "minute");
-                format!(": try --preset {preset} (about {minutes})")
-            });
-            let next = next.unwrap_or_else(|| ": try more --rounds, or a machine that does nothing else".to_owned());
-            Some(format!("Rounds differ too much{next}"))
+/// What to do after a run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum NextStep {
+    /// Find out why the run is invalid.
+    SelfTest,
+    /// Measure the same with another preset.
+    Preset(Preset),
+    /// Measure the same with an option and its value; a flag has an empty one.
+    Option(&'static str, String),
+    /// Measure shares of an operation, as `sweep --vary` takes them. `at_flip`: where an estimate says that the answer changes.
+    Sweep { vary: String, at_flip: bool },
+    /// Look at what the strategies do.
+    Explain,
+    /// Read the whole report.
+    Report,
+}
+
+impl NextStep {
+    /// After a run that is valid or not.
+    pub(crate) fn of(parts: &PartEvaluations, is_invalid: bool) -> NextStep {
+        let preset = parts.main_record().or_else(|| parts.record(Part::Own)).map(|record| record.settings.preset);
+        let judged = Judged::of(parts);
+        let judged = judged.as_ref();
+        let undecided = || judged.and_then(Remedy::of).and_then(|remedy| remedy.step);
+        match preset {
+            _ if is_invalid => NextStep::SelfTest,
+            Some(Preset::Smoke) => NextStep::Preset(Preset::Quick),
+            _ if judged.is_none_or(|judged| judged.answer.winner().is_some()) => NextStep::after_answer(parts, judged),
+            _ => undecided().unwrap_or_else(|| NextStep::after_answer(parts, judged)),
         }
-        Some(Reason::FewInFlight { strategy, .. }) => {
-            let clients = record.settings.clients * 4;
-            Some(format!("The clients of {} were mostly idle: try --clients {clients}", name(strategy)))
+    }
+
+    /// Where no longer run is needed.
+    fn after_answer(parts: &PartEvaluations, judged: Option<&Judged>) -> NextStep {
+        let own = parts.record(Part::Own);
+        match own.zip(judged).and_then(|(own, judged)| sweep(own, judged)) {
+            Some(sweep) => sweep,
+            None if own.is_some() => NextStep::Explain,
+            None => NextStep::Report,
         }
-        Some(Reason::WriteBack { .. } | Reason::DirtyCache { .. }) => {
-            Some("The strategies disturbed each other in one cache: try --isolate".to_owned())
+    }
+
+    /// What it is good for, and the command, with names between backticks. `record` is the whole run.
+    pub(crate) fn sentence(&self, record: &RunRecord) -> String {
+        let scenario = &record.scenario;
+        let name = if scenario.argument.is_empty() { &scenario.name } else { &scenario.argument };
+        let mut subject = vec![name.clone()];
+        let mut option = |name: &str, value: String| subject.extend([format!("--{name}"), value]);
+        if record.mix.name != "default" {
+            option("mix", record.mix.name.clone());
         }
-        Some(Reason::Failures { strategy, .. }) => Some(format!("Too many calls of {} failed", name(strategy))),
-        Some(Reason::NoSuccess { strategy }) => {
-            Some(format!("{} had a round without a successful call", name(strategy)))
+        record
+            .settings
+            .shares
+            .iter()
+            .for_each(|(name, share)| option("share", format!("{name}={}%", in_percent(*share))));
+        record.settings.set.iter().for_each(|(name, value)| option("set", format!("{name}={value}")));
+        let command = |command: &str, options: &[&str]| {
+            let words = [&["docshape", command][..], &subject.iter().map(String::as_str).collect::<Vec<_>>(), options];
+            let words: Vec<String> = words.concat().into_iter().map(|word| quoted(&plain(word))).collect();
+            marked(&words.join(" "))
+        };
+        match self {
+            NextStep::SelfTest => "Find out what disturbs this machine: `docshape selftest`.".to_owned(),
+            NextStep::Preset(Preset::Quick) => format!("Measure it: {}.", command("run", &[])),
+            NextStep::Preset(preset) => {
+                format!("Measure more rounds: {}.", command("run", &["--preset", &preset.to_string()]))
+            }
+            NextStep::Option(name, value) => {
+                let name = format!("--{name}");
+                let options: Vec<&str> = [name.as_str(), value].into_iter().filter(|word| !word.is_empty()).collect();
+                format!("Measure again: {}.", command("run", &options))
+            }
+            NextStep::Sweep { vary, at_flip } => {
+                let what = if *at_flip { "Measure around the flip" } else { "Measure other shares" };
+                format!("{what}: {}.", command("sweep", &["--vary", vary]))
+            }
+            NextStep::Explain | NextStep::Report => {
+                let parameter = record.parameters.iter().find_map(|(own, value)| Some((own, value.as_i64()?)));
+                let own = parameter.map(|(own, value)| {
+                    let set = format!("{own}={}", value.saturating_mul(2));
+                    format!(
+                        "Try your own numbers: {} (here {value}); all are in {}.",
+                        command("run", &["--set", &set]),
+                        marked(&format!("docshape show {}", quoted(&plain(name))))
+                    )
+                });
+                own.unwrap_or_else(|| format!("Measure it on your own server: {}.", command("run", &["--uri", "URI"])))
+            }
         }
-        Some(_) => None,
     }
 }
 
+/// The sweep that a run leads to: across the nearest flip, or where none can be estimated, of the operation that speaks most
+/// for a beaten strategy.
+fn sweep(own: &RunRecord, judged: &Judged) -> Option<NextStep> {
+    let of = |operation: usize, shares: &[f64], at_flip: bool| {
+        own.operations.get(operation).map(|name| NextStep::Sweep { vary: vary(name, shares), at_flip })
+    };
+    match flips::shares(judged) {
+        Some(flips) => {
+            let (_, ShareFlip { operation, measured, share }) = flips.into_iter().next()?;
+            of(operation, &[measured, share, share + share - measured], true)
+        }
+        None => {
+            let operation = flips::disputed(judged)?;
+            let measured = MixEstimate::new(own).share(operation);
+            of(operation, &[measured / 2.0, measured, measured * 2.0], false)
+        }
+    }
+}
+
+/// Shares of an operation as `sweep --vary` takes them.
+fn vary(operation: &str, shares: &[f64]) -> String {
+    // Three digits.
+    let percent = |share: &f64| {
+        let share = share.clamp(1e-5, 0.99);
+        let digits = 10_f64.powf(2.0 - share.log10().floor());
+        in_percent((share * digits).round() / digits)
+    };
+    let mut shares: Vec<f64> = shares.iter().map(percent).collect();
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    let shares: Vec<String> = shares.iter().map(|share| format!("{share}%")).collect();
+    format!("share:{operation}={}", shares.join(","))
+}
+
+/// What would decide an undecided run.
+pub(super) struct Remedy {
+    /// What is wrong, and what to try.
+    pub(super) text: String,
+    step: Option<NextStep>,
+}
+
+impl Remedy {
+    /// Where a comparison of the best strategy shows nothing; `None` where all would have shown a difference.
+    pub(super) fn of(judged: &Judged) -> Option<Remedy> {
+        let open = judged.answer.tied().find(|one| effect(one.verdict).is_none())?;
+        let record = judged.parts.main_record()?;
+        let name = |place: usize| judged.marked(place);
+        let (text, step) = match open.verdict.reason() {
+            None | Some(Reason::Unstable { .. } | Reason::RoundsDisagree) => {
+                let next = longer(record.settings.preset);
+                let try_it = next.map_or_else(
+                    || "more --rounds, or a machine that does nothing else".to_owned(),
+                    |preset| format!("--preset {preset} (about {})", counted(minutes(judged, preset), "minute")),
+                );
+                (format!("Rounds differ too much: try {try_it}"), next.map(NextStep::Preset))
+            }
+            Some(Reason::FewInFlight { strategy, .. }) => {
+                let clients = record.settings.clients * 4;
+                let text = format!("The clients of {} were mostly idle: try --clients {clients}", name(strategy));
+                (text, Some(NextStep::Option("clients", clients.to_string())))
+            }
+            Some(Reason::WriteBack { .. } | Reason::DirtyCache { .. }) => (
+                "The strategies disturbed each other in one cache: try --isolate".to_owned(),
+                Some(NextStep::Option("isolate", String::new())),
+            ),
+            Some(Reason::Failures { strategy, .. }) => (format!("Too many calls of {} failed", name(strategy)), None),
+            Some(Reason::NoSuccess { strategy }) => {
+                (format!("{} had a round without a successful call", name(strategy)), None)
+            }
+            Some(Reason::TooFewRounds(_)) => {
+                let rounds = MINIMUM_ROUNDS.to_string();
+                (format!("Try --rounds {rounds}"), Some(NextStep::Option("rounds", rounds)))
+            }
+            Some(_) => return None,
+        };
+        Some(Remedy { text, step })
+    }
+}
 /// The preset to try after one.
 fn longer(preset: Preset) -> Option<Preset> {
     Preset::ALL.into_iter().skip_while(|one| *one != preset).nth(1)
@@ -55,4 +200,39 @@ fn minutes(judged: &Judged, preset: Preset) -> u64 {
     };
     let seconds: f64 = judged.parts.all_records().values().map(of).sum();
     (seconds / 60.0).ceil().max(1.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sample;
+
+    #[test]
+    fn shares_have_three_digits() {
+        assert_eq!(vary("refresh", &[0.001_01, 0.000_666, 0.000_322]), "share:refresh=0.0322%,0.0666%,0.101%");
+        assert_eq!(vary("read", &[0.1, 0.1212, 2.0 * 0.1212 - 0.1]), "share:read=10%,12.1%,14.2%");
+        assert_eq!(vary("read", &[0.8, 1.3, 1.6]), "share:read=80%,99%");
+    }
+
+    #[test]
+    fn a_run_leads_to_what_it_lacks() {
+        let of = |rounds: u64, preset: Preset, is_invalid: bool| {
+            let mut run = sample::whole(&sample::run(rounds));
+            run.settings.preset = preset;
+            run.parts.values_mut().flatten().for_each(|round| round.cells.truncate(3));
+            run.mix.name = "writing".into();
+            NextStep::of(&PartEvaluations::new(&run), is_invalid).sentence(&run)
+        };
+        assert_eq!(of(8, Preset::Quick, true), "Find out what disturbs this machine: `docshape selftest`.");
+        assert_eq!(of(1, Preset::Smoke, false), "Measure it: `docshape run blog-comments --mix writing`.");
+        assert_eq!(
+            of(2, Preset::Quick, false),
+            "Measure again: `docshape run blog-comments --mix writing --rounds 6`."
+        );
+        let own = of(8, Preset::Quick, false);
+        assert!(
+            own.starts_with("Try your own numbers: `docshape run blog-comments --mix writing --set posts=400`"),
+            "{own}"
+        );
+    }
 }

@@ -177,7 +177,8 @@ fn worse(found: &PublishedAnswer, best: &str) -> Option<String> {
     let size = |number: &ComparedNumber| number.ratio.map_or(f64::INFINITY, |ratio| ratio.ln().abs());
     let nearest = numbers.min_by(|a, b| size(a).total_cmp(&size(b)));
     let by = nearest.map_or_else(String::new, |nearest| format!(": {least}{} than {best}", lead(&nearest.turned())));
-    let behind = (!names.is_empty()).then(|| format!("Avoid {}{by}.", short_list(&names)));
+    let fragile = if found.fragile { " (fragile)" } else { "" };
+    let behind = (!names.is_empty()).then(|| format!("Avoid {}{fragile}{by}.", short_list(&names)));
     let all: Vec<String> = behind.into_iter().chain(overloads(&found.beaten)).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
@@ -230,10 +231,19 @@ pub const UNPREDICTED: &str = "single-call times do not add up to the measured m
 
 /// From which share of an operation on another strategy wins. One digit more where the flip is fragile.
 pub fn share_flip(name: &str, operation: &str, flip: &ShareFlip) -> String {
+    let fragile = if flip.is_fragile() { "fragile: " } else { "" };
+    format!("{fragile}{name} wins {}", from_share(operation, flip))
+}
+
+/// From which share of an operation on one of two level strategies is this much (0.2 for 20 %) slower.
+pub fn end_of_tie(name: &str, than: &str, least: f64, operation: &str, end: &ShareFlip) -> String {
+    format!("{name} is {} slower than {than} {}", percent(least), from_share(operation, end))
+}
+
+fn from_share(operation: &str, flip: &ShareFlip) -> String {
     let side = if flip.share > flip.measured { "exceeds" } else { "falls below" };
-    let (fragile, least) = if flip.is_fragile() { ("fragile: ", 1) } else { ("", 0) };
-    let [at, measured] = shares([flip.share, flip.measured], least);
-    format!("{fragile}{name} wins once {operation} {side} about {at} of calls (now {measured}; estimated)")
+    let [at, measured] = shares([flip.share, flip.measured], usize::from(flip.is_fragile()));
+    format!("once {operation} {side} about {at} of calls (now {measured}; estimated)")
 }
 
 /// Two shares with as few digits as tell them apart, and this many more.
@@ -291,7 +301,7 @@ pub fn reason<'n>(reason: Reason, name: &dyn Fn(usize) -> Option<&'n str>) -> St
         Reason::Reference => "the one that others are compared with".into(),
         Reason::Identical { baseline } => format!("the same commands as with {}", name(baseline)),
         Reason::OutOfContext { strategy, alone, in_mix } => format!(
-            "not in context: {} of {}'s calls did something by themselves, and {} in the mix",
+            "not comparable: alone {} of {}'s calls found something to do, in the mix {}",
             percent(alone),
             name(strategy),
             percent(in_mix)

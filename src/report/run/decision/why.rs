@@ -3,8 +3,8 @@
 use crate::record::{Counter, Part};
 use crate::report::document::format::{bytes, count, listed, marked, percent, three};
 use crate::stats::{
-    Cause, CostlyOperation, Criterion, CriterionResult, DocumentSize, Evidence, Mechanism, OplogKind, ServerWork,
-    WaitReason, Waiting, cause,
+    ArmComparison, Cause, CostlyOperation, Criterion, CriterionResult, DocumentSize, Evidence, Mechanism, OplogKind,
+    ServerWork, WaitReason, Waiting, cause,
 };
 
 use super::answer::Judged;
@@ -26,11 +26,15 @@ struct NamedDifference {
     times: f64,
 }
 
-/// A sentence for each strategy of the answer, the largest factor first; `None` where no strategy is shown to be slower.
+/// A sentence for each strategy of the answer, the largest factor first; of level strategies, what they do alike. `None` where
+/// nothing is decided.
 pub(crate) fn why(judged: &Judged) -> Option<String> {
     let differences = differences(judged);
     let parts = judged.parts.all_records();
-    if !differences.is_empty() && judged.parts.record(Part::Own).is_none() {
+    if differences.is_empty() {
+        return level(judged);
+    }
+    if judged.parts.record(Part::Own).is_none() {
         return Some("Not known: this run did not measure own costs (--only).".into());
     }
     let sentence = |one: &NamedDifference| {
@@ -44,6 +48,29 @@ pub(crate) fn why(judged: &Judged) -> Option<String> {
     };
     let sentences: Vec<String> = differences.iter().take(EXPLAINED).map(sentence).collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// The operations, at least half of the calls, in which level strategies show no difference alone, or that differences cancel out.
+fn level(judged: &Judged) -> Option<String> {
+    judged.answer.least_effect()?;
+    let (own, level) = (judged.parts.get(Part::Own)?, judged.answer.leading());
+    let differs = |question: &ArmComparison| {
+        let mut pairs = level.iter().flat_map(|one| level.iter().filter_map(|other| question.pair(*one, *other)));
+        pairs.any(|pair| pair.verdict.is_difference())
+    };
+    let questions = own.comparisons().filter_map(|question| {
+        let row = own.rows.iter().find(|row| row.operation == question.operation && row.operation.is_some())?;
+        Some((marked(&row.name), row.share.filter(|share| *share > 0.0)?, differs(question)))
+    });
+    let (apart, alike): (Vec<_>, Vec<_>) = questions.partition(|(.., differs)| *differs);
+    let share: f64 = alike.iter().map(|(_, share, _)| share).sum();
+    let calls = match alike.len() {
+        _ if share < 0.5 => return None,
+        _ if apart.is_empty() => "all operations".to_owned(),
+        1..=3 => format!("{} ({} of calls)", listed(alike.iter().map(|(name, ..)| name)), percent(share)),
+        _ => format!("operations of {} of calls", percent(share)),
+    };
+    Some(format!("No difference is found in {calls} alone."))
 }
 
 /// The largest difference of the answer: the slower and the faster strategy, the criterion, and how many times.
@@ -137,7 +164,7 @@ impl Text<'_, '_> {
             }
             WaitReason::Counted(_) => match busy {
                 Some(load) => format!("{stretched}: this load is {} of its calls/s at saturation", percent(load)),
-                None => format!("{stretched}; no counter tells what they wait for"),
+                None => format!("{stretched}; no counter shows what they wait for"),
             },
         }
     }

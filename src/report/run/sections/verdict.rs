@@ -29,7 +29,7 @@ pub(crate) fn headline(record: &RunRecord, parts: &Arc<PartEvaluations>, others:
         subject: subject.chain([format!("Mix {}, {rounds}. {}.", run.mix, measured(parts))]).collect(),
         invalid: invalid.clone(),
         incomplete: verdict_text::incomplete(record),
-        decision: Some(decision::decision(record, parts, others)),
+        decision: Some(decision::decision(record, parts, others, !invalid.is_empty())),
         sentences: run.no_verdict.as_ref().map_or_else(|| inconclusive(parts), |text| vec![text.clone()]),
         tone: Tone::Strong,
         overview: heat_map::table(parts).filter(|_| invalid.is_empty()),

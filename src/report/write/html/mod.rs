@@ -121,6 +121,8 @@ struct Page<'r> {
     pictures: Vec<Gallery>,
     /// How many warnings there are, in words; empty for none.
     warnings: String,
+    /// The first sentence of the first of them.
+    first_warning: String,
     onward: &'r [Onward],
     /// Whether it shows the scenario and the command that repeats the run.
     has_command: bool,
@@ -159,6 +161,7 @@ impl<'r> Page<'r> {
             overview: report.headline.overview.as_ref().and_then(shown),
             pictures: report.headline.charts.as_ref().map_or_else(Vec::new, |charts| charts.draw()),
             warnings: brief::warnings(report).unwrap_or_default(),
+            first_warning: first_warning(report),
             onward: &report.onward,
             has_command: report.run.is_some(),
         }
@@ -198,6 +201,13 @@ fn glyph(series: &Series) -> Trusted {
     series.glyph(&mut body, (0.0, 0.0));
     let attributes = "class=\"chart glyph\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" aria-hidden=\"true\"";
     Trusted(format!("<svg {attributes}>{}</svg>", body.as_str()))
+}
+
+/// The first sentence of the first warning; empty without any.
+fn first_warning(report: &Report) -> String {
+    let section = report.sections.iter().find(|section| section.id == "warnings");
+    let text = section.and_then(|section| section.items.first()).map_or("", String::as_str);
+    text.split_inclusive(". ").next().unwrap_or_default().trim_end().to_owned()
 }
 
 /// What a tab of a browser shows of the page.
