@@ -1,6 +1,6 @@
 //! DerivedDocuments, indexes and `state`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::scenario::Node;
 
@@ -14,6 +14,18 @@ const DEEPEST: usize = 2;
 
 /// An index: fields with directions, and whether it is unique.
 type Index = (Vec<(String, i64)>, bool);
+
+/// A field that the shape adds to documents: the relation that it is for, its name, its value.
+pub(super) type Extra = (usize, String, Node);
+
+/// What is known of records that a call makes, by relation.
+#[derive(Default)]
+pub(super) struct Made {
+    /// The expressions of their children.
+    pub lists: HashMap<usize, String>,
+    /// The expressions of the records whose fields they copy; empty where they have the copies already.
+    pub sources: HashMap<usize, String>,
+}
 
 /// The documents of a strategy, and the indexes that its operations need.
 pub(super) struct DerivedDocuments<'m> {
@@ -42,16 +54,23 @@ impl<'m> DerivedDocuments<'m> {
                 let message = format!("`{key}: list` puts a list into a record that is itself in an array");
                 return refuse_shape(position, message, "not derived", "try `embed` or `reference` here");
             }
-            if relation.kind == RelationKind::Children {
-                let (owner, field) = match word {
-                    Word::Embed | Word::List => (relation.one, relation.down()),
-                    Word::Reference => (relation.many, relation.up()),
-                };
-                if model.has_field(owner, field) {
-                    let message =
-                        format!("`{key}` needs a field `{field}`, and `{}` has one already", model.name(owner));
-                    return refuse_shape(position, message, "two fields of one name", "rename the field of the entity");
-                }
+        }
+        for copies in shape.copies(model) {
+            if let Some(embedding) =
+                model.parent_of(copies.source).filter(|_| !shape.home(model, copies.source).1.is_empty())
+            {
+                let (key, other) = (model.key(copies.relation), model.key(embedding));
+                let message = format!("`{key}` copies fields of a record that is in an array: `{other}` is `embed`");
+                let help = "try `reference` here or there";
+                return refuse_shape(copies.relation, message, "not derived", help);
+            }
+        }
+        for entity in 0..model.scenario.entities.len() {
+            let extras = documents.extras(entity, "", "", None);
+            if let Some((relation, field, _)) = extras.iter().find(|(_, field, _)| model.has_field(entity, field)) {
+                let (key, name) = (model.key(*relation), model.name(entity));
+                let message = format!("`{key}` needs a field `{field}`, and `{name}` has one already");
+                return refuse_shape(*relation, message, "two fields of one name", "rename the field of the entity");
             }
         }
         Ok(documents)
@@ -94,44 +113,46 @@ impl<'m> DerivedDocuments<'m> {
         own.iter().filter(is_needed).map(node).collect()
     }
 
-    /// What a document of an entity has besides its own fields. `record` is the expression of the record; `parent` that of
-    /// its parent; `has` says whether the children of a relation are there already.
-    pub fn extras(
-        &self,
-        entity: usize,
-        record: &str,
-        parent: &str,
-        has: &dyn Fn(usize) -> bool,
-    ) -> Vec<(String, Node)> {
+    /// What a document of an entity has besides its own fields, with the relation that it is for. `record` is the expression
+    /// of the record, `parent` that of its parent.
+    pub fn extras(&self, entity: usize, record: &str, parent: &str, made: Option<&Made>) -> Vec<Extra> {
         let mut extras = Vec::new();
-        if let Some(relation) = self.model.parent_of(entity)
-            && self.shape.word(relation) == Word::Reference
-        {
-            extras.push((self.model.relations[relation].up().to_owned(), slot(&format!("{parent}._id"))));
-        }
-        for position in self.model.children_of(entity) {
-            let relation = &self.model.relations[position];
-            let children = format!("{record}.{}", relation.down());
-            let value = match self.shape.word(position) {
-                Word::Reference => continue,
-                _ if !has(position) => Vec::new().into(),
-                Word::List => slot(&format!("{children}._id")),
-                Word::Embed => self.embedded(relation.many, &children, has),
-            };
-            extras.push((relation.down().to_owned(), value));
+        for (position, relation) in self.model.relations.iter().enumerate() {
+            let (up, down) = (relation.up(), relation.down());
+            let is_child = relation.kind == RelationKind::Children;
+            if relation.many == entity && self.shape.up_word(position) == Word::Reference {
+                if is_child {
+                    extras.push((position, up.to_owned(), slot(&format!("{parent}._id"))));
+                }
+                let source = match made.and_then(|made| made.sources.get(&position)) {
+                    Some(source) => source.clone(),
+                    None if is_child => parent.to_owned(),
+                    None => format!("{record}.{up}"),
+                };
+                for field in self.shape.referenced(position).iter().filter(|_| !source.is_empty()) {
+                    extras.push((position, format!("{up}_{field}"), slot(&format!("{source}.{field}"))));
+                }
+            }
+            let word = self.shape.word(position);
+            if relation.one == entity && is_child && word != Word::Reference {
+                let all = format!("{record}.{down}");
+                let value = match (made.map_or(Some(&all), |made| made.lists.get(&position)), word) {
+                    (None, _) => Vec::new().into(),
+                    (Some(children), Word::Embed) => self.embedded(relation.many, children, made),
+                    (Some(children), _) if self.shape.listed(position).is_empty() => slot(&format!("{children}._id")),
+                    (Some(children), _) => each("x", children, self.shape.list_entry(position, "x")),
+                };
+                extras.push((position, down.to_owned(), value));
+            }
         }
         extras
     }
 
     /// The array of the records of an entity that are listed by `children`.
-    fn embedded(&self, entity: usize, children: &str, has: &dyn Fn(usize) -> bool) -> Node {
+    fn embedded(&self, entity: usize, children: &str, made: Option<&Made>) -> Node {
         let name = self.model.name(entity);
-        let extras = self.extras(entity, name, "", has);
-        if extras.is_empty() {
-            return slot(children);
-        }
-        let item = with_extras(name, extras);
-        vec![map! { "forEach" => map! { name => children }, "item" => item }].into()
+        let extras = self.extras(entity, name, "", made);
+        if extras.is_empty() { slot(children) } else { each(name, children, with_extras(name, extras)) }
     }
 
     /// The collections, with indexes.
@@ -142,7 +163,7 @@ impl<'m> DerivedDocuments<'m> {
             let name = self.model.name(entity);
             path.is_empty().then(|| {
                 let mut made = map! { "each" => name };
-                let extras = self.extras(entity, name, &format!("{name}.{}", self.parent_name(entity)), &|_| true);
+                let extras = self.extras(entity, name, &format!("{name}.{}", self.parent_name(entity)), None);
                 if !extras.is_empty() {
                     made = with(made, "document", with_extras(name, extras));
                 }
@@ -167,7 +188,7 @@ impl<'m> DerivedDocuments<'m> {
             .filter_map(|entity| {
                 let relation = self.model.parent_of(entity)?;
                 let (collection, path) = self.shape.home(self.model, entity);
-                let pipeline = match self.shape.word(relation) {
+                let pipeline = match self.shape.up_word(relation) {
                     Word::Reference => return None,
                     Word::Embed => {
                         let owner = [&path[..path.len() - 1], &["_id".to_owned()]].concat().join(".");
@@ -183,7 +204,7 @@ impl<'m> DerivedDocuments<'m> {
                         let lookup = map! {
                             "from" => self.model.collection(through.one),
                             "localField" => "_id",
-                            "foreignField" => through.down(),
+                            "foreignField" => self.shape.list_id(self.model, relation),
                             "pipeline" => only_id,
                             "as" => "owners",
                         };
@@ -199,8 +220,14 @@ impl<'m> DerivedDocuments<'m> {
 }
 
 /// `{ ...: <record>, extras }`
-pub(super) fn with_extras(record: &str, extras: Vec<(String, Node)>) -> Node {
+pub(super) fn with_extras(record: &str, extras: Vec<Extra>) -> Node {
+    let extras = extras.into_iter().map(|(_, field, value)| (field, value));
     mapping([("...".to_owned(), slot(record))].into_iter().chain(extras).collect())
+}
+
+/// A list of one item for each element of another list.
+pub(super) fn each(name: &str, list: &str, item: Node) -> Node {
+    vec![map! { "forEach" => map! { name => list }, "item" => item }].into()
 }
 
 /// The stages that take the records out of nested arrays.

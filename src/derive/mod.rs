@@ -4,6 +4,7 @@
 //! shape, and that of the logical step as the place that uses them, so that a problem points at two lines of the model.
 
 mod build;
+mod copies;
 mod document;
 mod model;
 mod read;
@@ -150,7 +151,7 @@ fn derived(
             // Only its indexes are derived.
             _ if has_by_hand(name) => {}
             Ok(steps) => {
-                is_unsafe |= is_plain && steps.len() > 1 && is_written_twice(&steps);
+                is_unsafe |= is_plain && writes(&steps) > 1;
                 operations.push((name.to_owned(), if steps.len() == 1 { steps[0].clone() } else { steps.into() }));
             }
             Err((step, refusal)) => {
@@ -187,11 +188,23 @@ fn span_of(strategy: &StrategyDefinition) -> Span {
     }
 }
 
-/// Whether steps write two documents one after the other.
-fn is_written_twice(steps: &[Node]) -> bool {
-    const WRITES: [&str; 7] =
-        ["insertOne", "insertMany", "updateOne", "deleteOne", "deleteMany", "findOneAndUpdate", "findOneAndDelete"];
-    steps.iter().filter(|step| WRITES.iter().any(|word| step.get(word).is_some())).count() > 1
+/// How many commands of steps write.
+fn writes(steps: &[Node]) -> usize {
+    const WRITES: [&str; 8] = [
+        "insertOne",
+        "insertMany",
+        "updateOne",
+        "updateMany",
+        "deleteOne",
+        "deleteMany",
+        "findOneAndUpdate",
+        "findOneAndDelete",
+    ];
+    let of_step = |step: &Node| {
+        let is_write = WRITES.iter().any(|word| step.get(word).is_some());
+        usize::from(is_write) + step.get("then").and_then(Node::as_list).map_or(0, writes)
+    };
+    steps.iter().map(of_step).sum()
 }
 
 /// The strategy and those that it is like, nearest first.

@@ -86,6 +86,8 @@ pub(super) struct Model<'s> {
     arguments: Vec<Vec<ArgumentFacts>>,
     deleted: HashSet<usize>,
     moved: HashSet<usize>,
+    /// Fields that an update changes.
+    changed: HashSet<(usize, String)>,
 }
 
 impl<'s> Model<'s> {
@@ -110,7 +112,14 @@ impl<'s> Model<'s> {
             }
         }
         let arguments = facts.arguments;
-        let mut model = Model { scenario, relations, arguments, deleted: HashSet::new(), moved: HashSet::new() };
+        let mut model = Model {
+            scenario,
+            relations,
+            arguments,
+            deleted: HashSet::new(),
+            moved: HashSet::new(),
+            changed: HashSet::new(),
+        };
         let steps = |word: &'static str| {
             let all = scenario.operations.iter().enumerate();
             let parts = all.flat_map(|(position, operation)| {
@@ -132,6 +141,13 @@ impl<'s> Model<'s> {
                 option(options, "set")?.get(model.relations[parent].up()).map(|_| entity)
             })
             .collect();
+        let changes = steps("update").filter_map(|(at, target, options)| {
+            let entity = model.argument(at, &target.value)?.entity?;
+            let fields = ["set", "inc"].map(|key| option(options, key).and_then(Node::as_mapping).unwrap_or_default());
+            let first = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+            Some(fields.concat().into_iter().map(move |(key, _)| (entity, first(&key.value))))
+        });
+        model.changed = changes.flatten().collect();
         model
     }
 
@@ -214,6 +230,11 @@ impl<'s> Model<'s> {
     /// Whether an operation gives records of an entity another parent.
     pub fn is_moved(&self, entity: usize) -> bool {
         self.moved.contains(&entity)
+    }
+
+    /// Whether an operation changes one of these fields.
+    pub fn is_changed(&self, entity: usize, fields: &[String]) -> bool {
+        fields.iter().any(|field| self.changed.contains(&(entity, field.clone())))
     }
 
     pub fn arguments(&self, operation: usize) -> &[ArgumentFacts] {

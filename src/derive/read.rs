@@ -6,7 +6,7 @@ use super::build::{all, is_empty, keep, map, mapping, slot, with, with_all};
 use super::document::unwinds;
 use super::model::{PathEnd, RelationKind, flag, option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
-use super::shape::Word;
+use super::shape::{Word, covers};
 use super::translate::{LogicalReply, Options, Translation, id_of, name_reply};
 
 /// Records as the output of a pipeline.
@@ -79,8 +79,9 @@ impl Translation<'_, '_> {
     /// The field of documents of their own by which a path finds them, with its value.
     fn origin(&self, subject: &PathEnd) -> Option<(String, Node)> {
         let PathEnd::Many(from, relation, is_down) = subject else { return None };
-        let this = &self.model().relations[*relation];
-        Some(((if *is_down { this.up() } else { this.down() }).to_owned(), slot(&format!("{from}._id"))))
+        let up = self.model().relations[*relation].up().to_owned();
+        let field = if *is_down { up } else { self.documents.shape.list_id(self.model(), *relation) };
+        Some((field, slot(&format!("{from}._id"))))
     }
 
     /// The rows of the path of a read; `filter` is what will be asked of them.
@@ -106,7 +107,8 @@ impl Translation<'_, '_> {
             let unwind = map! { "$unwind" => format!("${}", rows.path.join(".")) };
             return Ok(rows.then([unwind]));
         }
-        let lookup = lookup(&model.collection(this.many), this.down(), "_id", Vec::new(), "joined");
+        let local = self.documents.shape.list_id(model, relation);
+        let lookup = lookup(&model.collection(this.many), &local, "_id", Vec::new(), "joined");
         Ok(Rows { path: vec!["joined".to_owned()], ..rows }.then([lookup, map! { "$unwind" => "$joined" }]))
     }
 
@@ -206,6 +208,9 @@ impl Translation<'_, '_> {
                     return Ok(self.whole_array(from, *relation, selection));
                 }
             }
+            (PathEnd::Many(from, relation, _), Some(Word::List)) if self.is_copied(*relation, &selection) => {
+                return Ok(self.whole_array(from, *relation, selection));
+            }
             (PathEnd::Many(from, relation, _), Some(Word::List)) if !self.documents.shape.is_joined => {
                 return Ok(self.listed(from, None, *relation, selection));
             }
@@ -301,13 +306,23 @@ impl Translation<'_, '_> {
             Some(part) => map! { "_id" => 1, down => map! { "$slice" => part } },
             None if selection.fields.is_empty() => map! { "_id" => 0, down => 1 },
             None => {
-                let fields: Vec<String> = selection.fields.iter().map(|field| format!("{down}.{field}")).collect();
+                let sorted = selection.sort.iter().map(|(field, _)| field);
+                let fields = selection.fields.iter().chain(sorted.filter(|_| !selection.by_arrival));
+                let fields: Vec<String> = fields.map(|field| format!("{down}.{field}")).collect();
                 with_all(map! { "_id" => 0 }, &all(&fields, 1))
             }
         };
         steps.push(place.find(Some(projection)));
         let value = in_order(format!("reply.{down}"), &selection);
         LogicalReply { steps, value }
+    }
+
+    /// Whether the copies in a list are all that is asked of its records.
+    pub fn is_copied(&self, relation: usize, selection: &Selection) -> bool {
+        let sorted = selection.sort.iter().map(|(field, _)| field).filter(|_| !selection.by_arrival);
+        let fields: Vec<String> = selection.fields.iter().chain(sorted).cloned().collect();
+        let is_whole = is_empty(&selection.filter) && selection.is_whole();
+        is_whole && !selection.fields.is_empty() && covers(self.documents.shape.listed(relation), &fields)
     }
 
     /// Whether records come in the order of the list that names them.
@@ -329,7 +344,8 @@ impl Translation<'_, '_> {
             let projection = map! { "_id" => 0, this.down() => 1 };
             steps.push(with(place.find(Some(projection)), "as", found.as_str()));
         }
-        steps.push(keep(&ids, format!("{found} == null ? [] : {found}.{}", this.down())));
+        let list = self.documents.shape.list_id(self.model(), relation);
+        steps.push(keep(&ids, format!("{found} == null ? [] : {found}.{list}")));
         let is_whole = selection.is_whole();
         let sort = if is_whole { Vec::new() } else { selection.sort.clone() };
         let by_id = map! { "_id" => map! { "$in" => slot(&ids) } };

@@ -1,11 +1,12 @@
-//! Where a strategy has the records of each relation.
+//! Where a strategy has the records of each relation, and which fields it has twice.
 
-use crate::scenario::{Node, Span, Spanned, Tree, list_of, suggest};
+use crate::scenario::{Node, Span, Spanned, Tree, list_of, nearest, suggest};
 
+use super::build::{map, slot, with};
 use super::model::{Model, ModelRelation, RelationKind};
-use super::refusal::{Derived, refuse};
+use super::refusal::{Derived, Refusal, refuse};
 
-/// How records of one relation are stored.
+/// How records are found along a relation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word {
     /// An array of whole records in the one that they belong to.
@@ -16,18 +17,48 @@ pub(super) enum Word {
     List,
 }
 
-/// The words, with what their sentences and labels say. `{one}` and `{many}` are the entities, `{down}` and `{up}` the names.
-const WORDS: [(&str, Word, &str, &str); 3] = [
-    ("embed", Word::Embed, "{a_one} contains its {down}", "{down} embedded"),
-    ("reference", Word::Reference, "{a_many} has the `_id` of its {up}", "{up} referenced"),
-    ("list", Word::List, "{a_one} has the `_id`s of its {down}", "{down} listed"),
+/// The words, with what their sentences and labels say. `{a_one}` and `{a_many}` are the entities, `{down}` and `{up}` the names.
+const WORDS: [(&str, &str, &str); 3] = [
+    ("embed", "{a_one} contains its {down}", "{down} embedded"),
+    ("reference", "{a_many} has the `_id` of its {up}", "{up} referenced"),
+    ("list", "{a_one} has the `_id`s of its {down}", "{down} listed"),
 ];
+
+/// The words of a relation with their arguments, and where they are written.
+#[derive(Debug)]
+struct Placement {
+    words: Vec<(&'static str, Vec<String>)>,
+    span: Option<Span>,
+}
+
+impl Placement {
+    /// The arguments of a word; `None` if the relation does not have it.
+    fn get(&self, word: &str) -> Option<&[String]> {
+        self.words.iter().find(|(name, _)| *name == word).map(|(_, arguments)| arguments.as_slice())
+    }
+}
+
+/// Fields of one record that other documents have, too.
+#[derive(Debug)]
+pub(super) struct Copies<'s> {
+    pub relation: usize,
+    /// The entity whose fields these are.
+    pub source: usize,
+    pub fields: &'s [String],
+    pub collection: String,
+    /// The arrays around each set of copies.
+    pub path: Vec<String>,
+    /// The field beside the copies with the `_id` of the source.
+    pub id: String,
+    /// What the names of copies begin with.
+    pub prefix: String,
+}
 
 /// The words of every relation, and how a strategy reads and writes.
 #[derive(Debug)]
 pub(super) struct ModelShape {
-    /// By relation: its word, and where that is written.
-    words: Vec<(Word, Option<Span>)>,
+    /// By relation.
+    placements: Vec<Placement>,
     /// Reads two collections with `$lookup` instead of two queries.
     pub is_joined: bool,
     /// Writes several documents without a transaction.
@@ -41,30 +72,79 @@ impl ModelShape {
         entries: &[(Spanned<String>, Node)],
         is_joined: bool,
         is_plain: bool,
-    ) -> Result<ModelShape, (Span, Box<super::refusal::Refusal>)> {
-        let default = |relation: &ModelRelation| match relation.kind {
-            RelationKind::Listing => Word::List,
-            RelationKind::Children | RelationKind::Reference => Word::Reference,
+    ) -> Result<ModelShape, (Span, Box<Refusal>)> {
+        let default = |relation: &ModelRelation| {
+            let word = if relation.kind == RelationKind::Listing { "list" } else { "reference" };
+            Placement { words: vec![(word, Vec::new())], span: None }
         };
-        let mut words: Vec<(Word, Option<Span>)> =
-            model.relations.iter().map(|relation| (default(relation), None)).collect();
+        let mut placements: Vec<Placement> = model.relations.iter().map(default).collect();
         for (key, node) in entries {
-            let at = |span: Span| move |refusal| (span, refusal);
-            let relation = find(model, &key.value).map_err(at(key.span))?;
-            let word =
-                word(model, relation, node).map_err(at(if node.span.is_empty() { key.span } else { node.span }))?;
-            words[relation] = (word, Some(node.span));
+            let relation = find(model, &key.value).map_err(|refusal| (key.span, refusal))?;
+            let span = if node.span.is_empty() { key.span } else { node.span };
+            let words = words(model, relation, node).map_err(|refusal| (span, refusal))?;
+            placements[relation] = Placement { words, span: Some(node.span) };
         }
-        Ok(ModelShape { words, is_joined, is_plain })
+        Ok(ModelShape { placements, is_joined, is_plain })
     }
 
+    /// How the records of the many side are found.
     pub fn word(&self, relation: usize) -> Word {
-        self.words[relation].0
+        let placement = &self.placements[relation];
+        match (placement.get("embed"), placement.get("list")) {
+            (Some(_), _) => Word::Embed,
+            (None, Some(_)) => Word::List,
+            (None, None) => Word::Reference,
+        }
     }
 
-    /// Where the word of a relation is written.
+    /// How the record of the one side is found.
+    pub fn up_word(&self, relation: usize) -> Word {
+        if self.placements[relation].get("reference").is_some() { Word::Reference } else { self.word(relation) }
+    }
+
+    /// The fields of the many side that documents of the one side have.
+    pub fn listed(&self, relation: usize) -> &[String] {
+        self.placements[relation].get("list").unwrap_or_default()
+    }
+
+    /// The fields of the one side that documents of the many side have.
+    pub fn referenced(&self, relation: usize) -> &[String] {
+        self.placements[relation].get("reference").unwrap_or_default()
+    }
+
+    /// The field of the one side with the `_id`s of the many.
+    pub fn list_id(&self, model: &Model, relation: usize) -> String {
+        let down = model.relations[relation].down();
+        if self.listed(relation).is_empty() { down.to_owned() } else { format!("{down}._id") }
+    }
+
+    /// An entry of a list of the one side, as a template; `record` is the expression of the record.
+    pub fn list_entry(&self, relation: usize, record: &str) -> Node {
+        entry(self.listed(relation), record)
+    }
+
+    /// All copies.
+    pub fn copies(&self, model: &Model) -> Vec<Copies<'_>> {
+        let mut all = Vec::new();
+        for (relation, this) in model.relations.iter().enumerate() {
+            let (up, down) = (self.referenced(relation), self.listed(relation));
+            if !up.is_empty() {
+                let (collection, path) = self.home(model, this.many);
+                let (id, prefix) = (this.up().to_owned(), format!("{}_", this.up()));
+                all.push(Copies { relation, source: this.one, fields: up, collection, path, id, prefix });
+            }
+            if !down.is_empty() {
+                let (collection, path) = (model.collection(this.one), vec![this.down().to_owned()]);
+                let (id, prefix) = ("_id".to_owned(), String::new());
+                all.push(Copies { relation, source: this.many, fields: down, collection, path, id, prefix });
+            }
+        }
+        all
+    }
+
+    /// Where the words of a relation are written.
     pub fn place(&self, relation: usize) -> Option<Span> {
-        self.words[relation].1
+        self.placements[relation].span
     }
 
     /// Where the records of an entity are: a collection, and the fields of the arrays in its documents, outermost first.
@@ -80,22 +160,31 @@ impl ModelShape {
         }
     }
 
-    /// The shape in a sentence for each word, or its label in a few words.
+    /// The shape in a sentence for each relation, or its label in a few words.
     pub fn describe(&self, model: &Model, is_label: bool) -> String {
-        let one = |(relation, (word, _)): (&ModelRelation, &(Word, Option<Span>))| {
-            let (.., about, label) = WORDS.iter().find(|(_, other, ..)| other == word)?;
+        let one = |(relation, placement): (&ModelRelation, &Placement)| {
             let [a_one, a_many] = [relation.one, relation.many].map(|entity| {
                 let name = model.name(entity);
                 let article = if name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
                 format!("{article} {name}")
             });
-            let text = if is_label { label } else { about };
-            let text = text.replace("{a_one}", &a_one).replace("{a_many}", &a_many);
-            Some(text.replace("{down}", relation.down()).replace("{up}", relation.up()))
+            let text = |(word, arguments): &(&str, Vec<String>)| {
+                let (_, about, label) = WORDS.iter().find(|(name, ..)| name == word)?;
+                let text = if is_label { label } else { about };
+                let text = text.replace("{a_one}", &a_one).replace("{a_many}", &a_many);
+                let text = text.replace("{down}", relation.down()).replace("{up}", relation.up());
+                let names: Vec<&str> = arguments.iter().map(String::as_str).collect();
+                Some(if names.is_empty() { text } else { format!("{text} with {}", names.join(", ")) })
+            };
+            let texts: Vec<String> = placement.words.iter().filter_map(text).collect();
+            texts.join(" and ")
         };
-        let all = model.relations.iter().zip(&self.words);
-        let texts: Vec<String> =
-            all.filter(|(relation, _)| relation.kind == RelationKind::Children).filter_map(one).collect();
+        let is_said = |(relation, placement): &(&ModelRelation, &Placement)| {
+            let is_default =
+                placement.words.iter().all(|(_, arguments)| arguments.is_empty()) && placement.words.len() == 1;
+            relation.kind == RelationKind::Children || !is_default
+        };
+        let texts: Vec<String> = model.relations.iter().zip(&self.placements).filter(is_said).map(one).collect();
         if is_label {
             return texts.join(", ");
         }
@@ -104,6 +193,27 @@ impl ModelShape {
         text[..1].make_ascii_uppercase();
         text
     }
+}
+
+impl Copies<'_> {
+    /// The name of the copy of a field.
+    pub fn field(&self, field: &str) -> String {
+        if field == "_id" { self.id.clone() } else { format!("{}{field}", self.prefix) }
+    }
+}
+
+/// A record as an entry of a list: its `_id`, or that and copies of fields.
+fn entry(fields: &[String], record: &str) -> Node {
+    let value = |field: &str| slot(&format!("{record}.{field}"));
+    if fields.is_empty() {
+        return value("_id");
+    }
+    fields.iter().fold(map! { "_id" => value("_id") }, |made, field| with(made, field, value(field)))
+}
+
+/// Whether copies, and the `_id`, are all that is asked for.
+pub(super) fn covers(copied: &[String], fields: &[String]) -> bool {
+    !fields.is_empty() && !copied.is_empty() && fields.iter().all(|field| field == "_id" || copied.contains(field))
 }
 
 fn find(model: &Model, key: &str) -> Derived<usize> {
@@ -124,40 +234,80 @@ fn find(model: &Model, key: &str) -> Derived<usize> {
     }
 }
 
-fn word(model: &Model, relation: usize, node: &Node) -> Derived<Word> {
-    let key = model.key(relation);
-    let words = || WORDS.iter().map(|(name, ..)| *name);
-    let name = match &node.tree {
-        Tree::List(items) if items.len() > 1 => {
-            let message = format!("`{key}` has {} words, and one is derived", items.len());
-            return refuse(
-                message,
-                "words that are not combined yet",
-                "keep one, and write what else is needed by hand",
-            );
+/// The words of an entry, such as `[reference, "list(name, city)"]`.
+fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static str, Vec<String>)>> {
+    let (key, this) = (model.key(relation), &model.relations[relation]);
+    let texts: Vec<&str> = match &node.tree {
+        // A list of YAML divides the arguments of a word, too.
+        Tree::List(items) => items.iter().filter_map(Node::as_text).collect(),
+        _ => node.as_text().into_iter().collect(),
+    };
+    let text = texts.join(",");
+    let mut made: Vec<(&'static str, Vec<String>)> = Vec::new();
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        let end = rest.find(['(', ',']).unwrap_or(rest.len());
+        let is_open = rest[end..].starts_with('(');
+        let close = if is_open { rest.find(')').unwrap_or(rest.len()) } else { end };
+        let name = rest[..end].trim();
+        let arguments =
+            rest[end..close].trim_start_matches('(').split(',').map(str::trim).filter(|part| !part.is_empty());
+        let arguments: Vec<String> = arguments.map(str::to_owned).collect();
+        let Some((word, ..)) = WORDS.iter().find(|(known, ..)| *known == name) else { break };
+        if made.iter().any(|(other, _)| other == word) {
+            return refuse(format!("`{key}` has the word `{word}` twice"), "the second one", "keep one");
         }
-        Tree::List(items) => items.first().and_then(Node::as_text),
-        _ => node.as_text(),
-    };
-    let known: Vec<&str> = words().collect();
-    let Some((_, word, ..)) = WORDS.iter().find(|(known, ..)| Some(*known) == name) else {
-        let found = node.describe();
-        let help = format!("expected one of {}; write any other shape by hand", list_of(&known));
-        return refuse(format!("`{key}` has an unknown word: {found}"), "not a word of shapes", help);
-    };
-    let this = &model.relations[relation];
-    let fits = match this.kind {
-        RelationKind::Children => true,
-        RelationKind::Reference => *word == Word::Reference,
-        RelationKind::Listing => *word == Word::List,
-    };
-    if !fits {
-        let (is, only) = match this.kind {
-            RelationKind::Listing => ("a list of records", "list"),
-            RelationKind::Children | RelationKind::Reference => ("a field with a record", "reference"),
-        };
-        let message = format!("`{key}` is {is}, which is always `{only}`");
-        return refuse(message, "copies of records are not derived", "leave it out, and write copies by hand");
+        made.push((word, copied(model, relation, word, arguments)?));
+        rest = rest[close..].trim_start_matches([')', ' ']).trim_start_matches([',', ' ']);
     }
-    Ok(*word)
+    if !rest.is_empty() || made.is_empty() {
+        let known: Vec<&str> = WORDS.iter().map(|(name, ..)| *name).collect();
+        let help = format!("expected one of {}; write any other shape by hand", list_of(&known));
+        return refuse(format!("`{key}` has an unknown word: {}", node.describe()), "not a word of shapes", help);
+    }
+    let has = |word: &str| made.iter().any(|(name, _)| *name == word);
+    let (is, only) = match this.kind {
+        RelationKind::Children if has("embed") && made.len() > 1 => {
+            let help = "keep `embed`, or the others";
+            return refuse(format!("`{key}` has whole records and references to them"), "not derived", help);
+        }
+        RelationKind::Reference if has("embed") || has("list") => ("a field with a record", "reference"),
+        RelationKind::Listing if has("embed") || has("reference") => ("a list of records", "list"),
+        _ => return Ok(made),
+    };
+    let message = format!("`{key}` is {is}, which is always `{only}`");
+    let help = format!("leave it out, or name fields that are copied: `{only}(name)`");
+    refuse(message, "not a word for this relation", help)
+}
+
+/// The fields that a word copies; `*` is all.
+fn copied(model: &Model, relation: usize, word: &str, arguments: Vec<String>) -> Derived<Vec<String>> {
+    let (key, this) = (model.key(relation), &model.relations[relation]);
+    if arguments.is_empty() {
+        return Ok(arguments);
+    }
+    let source = match word {
+        "reference" => this.one,
+        "list" => this.many,
+        _ => return refuse(format!("`{word}` of `{key}` has arguments"), "takes none", "remove them"),
+    };
+    let fields: Vec<&str> = model.entity(source).fields.iter().map(|(name, _)| name.value.as_str()).collect();
+    let is_list = |field: &str| {
+        model.relations.iter().any(|one| one.one == source && one.kind == RelationKind::Listing && one.down() == field)
+    };
+    if arguments == ["*"] {
+        return Ok(fields
+            .iter()
+            .filter(|field| **field != "_id" && !is_list(field))
+            .map(|field| (*field).to_owned())
+            .collect());
+    }
+    match arguments.iter().find(|field| !fields.contains(&field.as_str()) || *field == "_id" || is_list(field)) {
+        None => Ok(arguments),
+        Some(field) => {
+            let message =
+                format!("`{key}` copies `{field}`, which is no field of `{}` that can be copied", model.name(source));
+            refuse(message, "not such a field", nearest(field, &fields))
+        }
+    }
 }

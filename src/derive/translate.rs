@@ -196,6 +196,12 @@ impl<'t, 'm> Translation<'t, 'm> {
         Located { collection, path, filter, id }
     }
 
+    /// The document of a record that has one of its own, by the expression of its `_id`.
+    pub fn document(&self, id: &str, entity: usize) -> Located {
+        let (collection, filter) = (self.model().collection(entity), map! { "_id" => slot(id) });
+        Located { collection, path: Vec::new(), filter, id: slot(id) }
+    }
+
     /// What is returned of documents of an entity: chosen fields, or all but the arrays that the shape adds.
     pub fn projection(&self, entity: usize, fields: &[String]) -> Option<Node> {
         if !fields.is_empty() {

@@ -6,7 +6,7 @@ use super::build::{all, find_one, is_empty, keep, map, slot, with, with_all};
 use super::model::{PathEnd, RelationKind, option, texts};
 use super::read::{Selection, in_order, lookup, prefixed};
 use super::refusal::{Derived, refuse, refuse_shape};
-use super::shape::Word;
+use super::shape::{Word, covers};
 use super::translate::{Located, LogicalReply, Options, Translation};
 
 /// Related records: the name of the relation, and fields or the options of a list.
@@ -71,8 +71,15 @@ impl<'m> Translation<'_, 'm> {
     fn one_side(&mut self, argument: &str, entity: usize, relation: usize, fields: &[String]) -> Derived<LogicalReply> {
         let this = &self.model().relations[relation];
         let (one, path) = self.documents.shape.home(self.model(), this.one);
+        let shape = self.documents.shape;
+        if covers(shape.referenced(relation), fields) {
+            let copies: Vec<String> = fields.iter().map(|field| copy_of(this.up(), field)).collect();
+            let reply = self.record(argument, entity, &copies, &[])?;
+            let value = picked_copies(this.up(), &reply.value, fields);
+            return Ok(LogicalReply { value: format!("{} == null ? null : {value}", reply.value), ..reply });
+        }
         let projection = self.projection(this.one, fields);
-        match self.documents.shape.word(relation) {
+        match shape.up_word(relation) {
             Word::Embed if path.is_empty() => Ok(LogicalReply::of(self.locate(argument, entity).find(projection))),
             Word::Embed => {
                 let mut rows = self.record_rows(argument, entity);
@@ -82,8 +89,9 @@ impl<'m> Translation<'_, 'm> {
                 Ok(LogicalReply::piped(rows.then([stage]), "reply[0]"))
             }
             Word::List => {
-                self.documents.index(&one, &[(this.down().to_owned(), 1)], false);
-                let filter = map! { this.down() => slot(&format!("{argument}._id")) };
+                let field = shape.list_id(self.model(), relation);
+                self.documents.index(&one, &[(field.clone(), 1)], false);
+                let filter = map! { field => slot(&format!("{argument}._id")) };
                 Ok(LogicalReply::of(find_one(&one, filter, projection)))
             }
             Word::Reference => {
@@ -127,6 +135,10 @@ impl<'m> Translation<'_, 'm> {
             let (relation, is_down) = model.relation(entity, name)?;
             let is_many = is_down || model.relations[relation].kind == RelationKind::Listing;
             let fields = if is_many { Vec::new() } else { texts(Some(node)) };
+            if !is_many && covers(self.documents.shape.referenced(relation), &fields) {
+                parts.push(format!("'{name}': {}", picked_copies(name, &record, &fields)));
+                continue;
+            }
             let reply = if is_many {
                 self.included_many(argument, &record, relation, is_down, node)?
             } else {
@@ -221,6 +233,9 @@ impl<'m> Translation<'_, 'm> {
             Word::Embed if is_down && is_simple => {
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
             }
+            Word::List if is_down && self.is_copied(relation, &selection) => {
+                Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
+            }
             Word::List if is_down => Ok(self.listed(argument, Some(record), relation, selection)),
             _ => self.selected(&subject, model.entity_of(&subject), selection),
         }
@@ -237,7 +252,7 @@ impl<'m> Translation<'_, 'm> {
     ) -> Derived<LogicalReply> {
         let this = &self.model().relations[relation];
         let (record, holder) = found;
-        match (self.documents.shape.word(relation), holder) {
+        match (self.documents.shape.up_word(relation), holder) {
             (Word::Embed, Some(holder)) => Ok(LogicalReply { steps: Vec::new(), value: holder.to_owned() }),
             (Word::Reference, _) => {
                 self.needs_documents(relation)?;
@@ -265,8 +280,11 @@ impl<'m> Translation<'_, 'm> {
         let name = model.name(entity);
         let inside = wanted.iter().find(|(relation, _)| shape.word(*relation) == Word::Embed);
         let is_apart = shape.home(model, entity).1.is_empty();
+        let is_covered = wanted.iter().all(|(relation, fields)| covers(shape.referenced(*relation), fields));
         let (reply, row) = match inside {
-            None if shape.is_joined && is_apart => return self.list_joined(subject, entity, selection, &wanted),
+            None if shape.is_joined && is_apart && !is_covered => {
+                return self.list_joined(subject, entity, selection, &wanted);
+            }
             None => (self.selected(subject, entity, selection)?, "r".to_owned()),
             Some((relation, fields)) => {
                 // Each row has the record, and fields of the one around it.
@@ -290,17 +308,21 @@ impl<'m> Translation<'_, 'm> {
                 parts.push(picked(up, &format!("r.{up}"), fields));
                 continue;
             }
+            if covers(shape.referenced(*relation), fields) {
+                parts.push(format!("'{up}': {}", picked_copies(up, &row, fields)));
+                continue;
+            }
             let (local, foreign) = self.joint(*relation)?;
             let (keys, owners) = (self.fresh("keys"), self.fresh("owners"));
             steps.push(keep(&keys, format!("{rows}.map(r, {row}.{local})")));
             let chosen: Vec<&String> = fields.iter().filter(|field| *field != "_id").collect();
             let find = map! {
                 "find" => model.collection(this.one),
-                "filter" => map! { foreign => map! { "$in" => slot(&keys) } },
-                "projection" => with_all(map! { foreign => 1 }, &all(&chosen, 1)),
+                "filter" => map! { foreign.as_str() => map! { "$in" => slot(&keys) } },
+                "projection" => with_all(map! { foreign.as_str() => 1 }, &all(&chosen, 1)),
             };
             steps.push(with(find, "as", owners.as_str()));
-            let is_owner = match shape.word(*relation) {
+            let is_owner = match shape.up_word(*relation) {
                 Word::List => format!("{row}._id in o.{foreign}"),
                 _ => format!("o._id == {row}.{up}"),
             };
@@ -331,14 +353,15 @@ impl<'m> Translation<'_, 'm> {
 
     /// The fields by which documents of the many side find that of the one side: their own, and that of the other, which gets
     /// an index.
-    fn joint(&mut self, relation: usize) -> Derived<(&'m str, &'m str)> {
+    fn joint(&mut self, relation: usize) -> Derived<(&'m str, String)> {
         let this = &self.model().relations[relation];
-        if self.documents.shape.word(relation) == Word::List {
-            self.documents.index(&self.model().collection(this.one), &[(this.down().to_owned(), 1)], false);
-            return Ok(("_id", this.down()));
+        if self.documents.shape.up_word(relation) == Word::List {
+            let field = self.documents.shape.list_id(self.model(), relation);
+            self.documents.index(&self.model().collection(this.one), &[(field.clone(), 1)], false);
+            return Ok(("_id", field));
         }
         self.needs_documents(relation)?;
-        Ok((this.up(), "_id"))
+        Ok((this.up(), "_id".to_owned()))
     }
 
     /// The same in one aggregation.
@@ -360,9 +383,13 @@ impl<'m> Translation<'_, 'm> {
         for (relation, fields) in wanted {
             let this = &model.relations[*relation];
             let name = format!("{}_", this.up());
+            if covers(self.documents.shape.referenced(*relation), fields) {
+                parts.push(format!("'{}': {}", this.up(), picked_copies(this.up(), "r", fields)));
+                continue;
+            }
             let (local, foreign) = self.joint(*relation)?;
             let chosen = vec![map! { "$project" => all(fields, 1) }];
-            stages.push(lookup(&model.collection(this.one), local, foreign, chosen, &name));
+            stages.push(lookup(&model.collection(this.one), local, &foreign, chosen, &name));
             parts.push(picked(this.up(), &format!("r.{name}[0]"), fields));
         }
         let reply = LogicalReply::piped(rows.then(stages), format!("reply.map(r, {{{}}})", parts.join(", ")));
@@ -374,4 +401,15 @@ impl<'m> Translation<'_, 'm> {
 fn picked(name: &str, owner: &str, fields: &[String]) -> String {
     let all: Vec<String> = fields.iter().map(|field| format!("'{field}': {owner}.{field}")).collect();
     if fields.is_empty() { format!("'{name}': {owner}") } else { format!("'{name}': {{{}}}", all.join(", ")) }
+}
+
+/// The field of a record with a copy of a field of the one that it belongs or refers to.
+fn copy_of(up: &str, field: &str) -> String {
+    if field == "_id" { up.to_owned() } else { format!("{up}_{field}") }
+}
+
+/// Fields of the one that a record belongs or refers to, from its copies.
+fn picked_copies(up: &str, record: &str, fields: &[String]) -> String {
+    let all: Vec<String> = fields.iter().map(|field| format!("'{field}': {record}.{}", copy_of(up, field))).collect();
+    format!("{{{}}}", all.join(", "))
 }

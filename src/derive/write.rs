@@ -3,7 +3,7 @@
 use crate::scenario::{LogicalStep, Node, Spanned, Tree};
 
 use super::build::{is_empty, keep, map, slot, update_one, with};
-use super::document::with_extras;
+use super::document::{Made, each, with_extras};
 use super::model::{PathEnd, RelationKind, option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::Word;
@@ -17,17 +17,23 @@ const ATTEMPTS: i64 = 1_000;
 
 /// What a logical write becomes.
 #[derive(Default)]
-struct Write {
-    steps: Vec<Node>,
+pub(super) struct Write {
+    pub steps: Vec<Node>,
     /// The outcome after the last step; `None`: that of the reply to it.
-    result: Option<String>,
+    pub result: Option<String>,
     /// Whether its steps are only right together.
-    is_joint: bool,
+    pub is_joint: bool,
 }
 
 impl Write {
     fn one(step: Node) -> Write {
         Write { steps: vec![step], ..Write::default() }
+    }
+
+    fn then(&mut self, other: Write) {
+        self.steps.extend(other.steps);
+        self.is_joint |= other.is_joint;
+        self.result = other.result.or(self.result.take());
     }
 
     fn joint(steps: Vec<Node>) -> Write {
@@ -78,7 +84,7 @@ impl Translation<'_, '_> {
     }
 
     /// Whether the record of an argument may not be there when the call is made.
-    fn may_be_gone(&self, argument: &str, entity: usize) -> bool {
+    pub fn may_be_gone(&self, argument: &str, entity: usize) -> bool {
         let is_loaded = self.model().argument(self.operation, argument).is_some_and(|one| one.is_loaded);
         !is_loaded || self.model().is_deleted(entity)
     }
@@ -91,7 +97,7 @@ impl Translation<'_, '_> {
     }
 
     /// A change of a record's document that means nothing: a transaction that deletes the record conflicts with it.
-    fn touch(&self, place: &Located, entity: usize) -> Node {
+    pub fn touch(&self, place: &Located, entity: usize) -> Node {
         let mut name = "touched".to_owned();
         while self.model().has_field(entity, &name) {
             name.push('_');
@@ -118,52 +124,82 @@ impl Translation<'_, '_> {
                 }
             }
         }
-        let into = owner.map_or("", |(_, into)| into);
-        let extras = self.documents.extras(entity, argument, into, &|relation| with_it.contains(&relation));
-        let document = if extras.is_empty() { slot(argument) } else { with_extras(argument, extras) };
+        let (mut write, mut made) = (Write::default(), Made::default());
+        for relation in self.copied_fields(entity) {
+            let this = &model.relations[relation];
+            let place = self.document(&format!("{argument}.{}._id", this.up()), this.one);
+            let (read, source) = self.source(relation, &place, None, true);
+            write.then(read);
+            made.sources.insert(relation, source);
+        }
+        for child in &with_it {
+            let this = &model.relations[*child];
+            let list = format!("{argument}.{}", this.down());
+            let list = self.with_copies(this.many, list, &mut write, &mut made);
+            made.lists.insert(*child, list);
+        }
         let is_apart = |child: &usize| self.documents.shape.word(*child) != Word::Embed;
         let apart: Vec<usize> = with_it.iter().copied().filter(is_apart).collect();
-        let mut write = Write { is_joint: !apart.is_empty(), ..Write::default() };
-        let mut is_inside = false;
+        write.is_joint |= !apart.is_empty();
+        let is_inside = owner.is_some_and(|(relation, _)| self.documents.shape.word(relation) == Word::Embed);
+        let mut is_followed = false;
         if let Some((relation, into)) = owner {
             let this = &model.relations[relation];
             let place = self.locate(into, this.one);
             let may_be_gone = self.may_be_gone(into, this.one);
-            let word = self.documents.shape.word(relation);
-            is_inside = word == Word::Embed;
-            let change = match word {
-                Word::Embed => Some(map! { "$push" => map! { place.field(this.down()) => document.clone() } }),
-                Word::List => Some(map! { "$push" => map! { this.down() => slot(&format!("{argument}._id")) } }),
+            let change = match self.documents.shape.word(relation) {
+                Word::Embed => {
+                    let document = self.new_document(entity, argument, into, &made);
+                    Some(map! { "$push" => map! { place.field(this.down()) => document } })
+                }
+                Word::List => {
+                    let entry = self.documents.shape.list_entry(relation, argument);
+                    Some(map! { "$push" => map! { this.down() => entry } })
+                }
                 Word::Reference => may_be_gone.then(|| self.touch(&place, this.one)),
             };
-            if let Some(change) = change {
+            if !self.documents.shape.referenced(relation).is_empty() {
+                let (read, source) = self.source(relation, &place, change, !may_be_gone);
+                write.then(read);
+                made.sources.insert(relation, source);
+            } else if let Some(change) = change {
                 let update = place.update(change);
-                if is_inside && self.wanders(this.one) && !is_inner && apart.is_empty() {
-                    return Ok(self.followed(this.one, &place, update, false));
+                is_followed = is_inside && self.wanders(this.one) && !is_inner && !write.is_joint;
+                if is_followed {
+                    write.then(self.followed(this.one, &place, update, false));
+                } else {
+                    write.steps.push(update);
                 }
-                write.steps.push(update);
-                if if is_inside { is_inner || write.is_joint } else { may_be_gone } {
+                if !is_followed
+                    && if is_inside { is_inner || write.steps.len() > 1 || write.is_joint } else { may_be_gone }
+                {
                     write.steps.push(fail("reply.matched == 0", "not_found()"));
                 }
                 write.is_joint |= !is_inside;
             }
         }
         if !is_inside {
+            let document = self.new_document(entity, argument, owner.map_or("", |(_, into)| into), &made);
             write.steps.push(map! { "insertOne" => model.collection(entity), "document" => document });
         }
         for relation in apart {
             let child = &model.relations[relation];
-            let each = self.fresh(&format!("each_{}", model.name(child.many)));
-            let extras = self.documents.extras(child.many, &each, argument, &|_| false);
-            let item = with_extras(&each, extras);
-            let list = format!("{argument}.{}", child.down());
-            let documents: Vec<Node> = vec![map! { "forEach" => map! { each.as_str() => list }, "item" => item }];
-            write.steps.push(map! { "insertMany" => model.collection(child.many), "documents" => documents });
+            let name = self.fresh(&format!("each_{}", model.name(child.many)));
+            let list = made.lists.get(&relation).cloned().unwrap_or_default();
+            let item = with_extras(&name, self.documents.extras(child.many, &name, argument, Some(&made)));
+            let collection = model.collection(child.many);
+            write.steps.push(map! { "insertMany" => collection, "documents" => each(&name, &list, item) });
         }
-        if write.steps.len() > 1 {
+        if write.steps.len() > 1 && !is_followed {
             write.result = Some("ok()".to_owned());
         }
         Ok(write)
+    }
+
+    /// The document of a record that the call makes.
+    fn new_document(&self, entity: usize, argument: &str, into: &str, made: &Made) -> Node {
+        let extras = self.documents.extras(entity, argument, into, Some(made));
+        if extras.is_empty() { slot(argument) } else { with_extras(argument, extras) }
     }
 
     /// The relation by which a new record belongs to another one, with the argument of that.
@@ -216,8 +252,10 @@ impl Translation<'_, '_> {
             return refuse("`if` and `else` of an update belong together", "one is missing", help);
         }
         let place = self.locate(argument, entity);
+        let (mut write, copies) = self.changed_copies(entity, changes("set"))?;
+        let set = [changes("set"), copies.as_mapping().unwrap_or_default()].concat();
         let mut update = map! {};
-        for (operator, fields) in [("$set", changes("set")), ("$inc", changes("inc"))] {
+        for (operator, fields) in [("$set", &set[..]), ("$inc", changes("inc"))] {
             let put =
                 |made, (key, value): &(Spanned<String>, Node)| with(made, &place.field(&key.value), value.clone());
             if !fields.is_empty() {
@@ -225,25 +263,33 @@ impl Translation<'_, '_> {
             }
         }
         let update = place.guarded(&condition).update(update);
+        let follow = self.follow(argument, entity, [("$set", changes("set")), ("$inc", changes("inc"))]);
         // An update that passes by a record which moves must not take that for a false condition.
         let may_be_gone = self.may_be_gone(argument, entity) || self.wanders(entity);
-        let Some(otherwise) = otherwise else {
-            let mut write = self.followed(entity, &place, update, is_inner);
+        if otherwise.is_none() && follow.is_empty() && !write.is_joint {
+            write.then(self.followed(entity, &place, update, is_inner));
             if is_inner && may_be_gone {
                 write.steps.push(fail("reply.matched == 0", "not_found()"));
             }
             return Ok(write);
-        };
+        }
         let changed = self.fresh("changed");
         let missed = format!("{changed}.matched == 0");
-        let missed = if may_be_gone {
+        write.steps.push(with(update, "as", changed.as_str()));
+        match otherwise {
             // In the snapshot of the transaction the record is either gone, or the condition is false.
-            missing(&missed, &place, &format!("reply == 0 ? not_found() : {otherwise}"))
-        } else {
-            fail(&missed, otherwise)
-        };
-        let steps = vec![with(update, "as", changed.as_str()), missed];
-        Ok(Write { steps, result: Some(format!("outcome({changed})")), is_joint: may_be_gone })
+            Some(otherwise) if may_be_gone => {
+                write.steps.push(missing(&missed, &place, &format!("reply == 0 ? not_found() : {otherwise}")));
+            }
+            Some(otherwise) => write.steps.push(fail(&missed, otherwise)),
+            None if may_be_gone => write.steps.push(fail(&missed, "not_found()")),
+            None => {}
+        }
+        write.is_joint |= otherwise.is_some() && may_be_gone || !follow.is_empty();
+        if !follow.is_empty() {
+            write.steps.push(map! { "if" => format!("{changed}.modified > 0"), "then" => follow });
+        }
+        Ok(Write { result: Some(format!("outcome({changed})")), ..write })
     }
 
     /// An update of a record in an array. Where records move, it may pass by the one that it is for: the update waits for
@@ -272,17 +318,28 @@ impl Translation<'_, '_> {
             return refuse(message, "not an argument", help);
         }
         let (id, target) = (slot(&format!("{argument}._id")), slot(&format!("{name}._id")));
-        let word = self.documents.shape.word(relation);
+        let shape = self.documents.shape;
+        let (word, is_copied) = (shape.word(relation), !shape.referenced(relation).is_empty());
+        let set = map! { this.up() => target.clone() };
         if word == Word::Reference {
-            let update = self.locate(argument, entity).update(map! { "$set" => map! { this.up() => target } });
-            if !self.may_be_gone(name, this.one) {
-                return Ok(Write::one(update));
+            let to = self.locate(name, this.one);
+            let is_certain = !self.may_be_gone(name, this.one);
+            if is_certain && !is_copied {
+                return Ok(Write::one(self.locate(argument, entity).update(map! { "$set" => set })));
             }
             let moved = self.fresh("moved");
-            let to = self.locate(name, this.one);
-            let touch = to.update(self.touch(&to, this.one));
-            let steps = vec![touch, fail("reply.matched == 0", "not_found()"), with(update, "as", moved.as_str())];
-            return Ok(Write { result: Some(format!("outcome({moved})")), ..Write::joint(steps) });
+            let (mut write, mut copies) = (Write::joint(Vec::new()), set);
+            if is_copied {
+                let (read, source) = self.source(relation, &to, None, is_certain);
+                write = read;
+                copies = self.copied_from(relation, &source, copies);
+            } else {
+                let touch = to.update(self.touch(&to, this.one));
+                write.steps.extend([touch, fail("reply.matched == 0", "not_found()")]);
+            }
+            let update = self.locate(argument, entity).update(map! { "$set" => copies });
+            write.steps.push(with(update, "as", moved.as_str()));
+            return Ok(Write { result: Some(format!("outcome({moved})")), ..write });
         }
         let (owners, outer) = self.documents.shape.home(model, this.one);
         if !outer.is_empty() {
@@ -291,7 +348,8 @@ impl Translation<'_, '_> {
             return refuse_shape(relation, message, "not derived", help);
         }
         let (old, down) = (self.fresh("old"), this.down());
-        let (field, pulled, projection) = if word == Word::Embed {
+        let has_entries = word == Word::Embed || !shape.listed(relation).is_empty();
+        let (field, pulled, projection) = if has_entries {
             let entry = map! { "_id" => id.clone() };
             (format!("{down}._id"), entry, map! { format!("{down}.$") => 1 })
         } else {
@@ -309,14 +367,22 @@ impl Translation<'_, '_> {
         };
         let mut steps = vec![take, missing(&format!("{old} == null"), &here, "reply == 0 ? not_found() : same()")];
         let mut entry = id;
-        if word == Word::Embed {
+        if has_entries {
             let record = self.fresh("record");
             steps.push(keep(&record, format!("{old}.{down}[0]")));
             entry = slot(&record);
         }
         let push = map! { "$push" => map! { down => entry } };
-        steps.push(update_one(&owners, map! { "_id" => target }, push));
-        steps.push(fail("reply.matched == 0", "not_found()"));
+        if shape.up_word(relation) == Word::Reference {
+            let place = self.document(&format!("{name}._id"), this.one);
+            let (read, source) = self.source(relation, &place, Some(push), false);
+            steps.extend(read.steps);
+            let copies = self.copied_from(relation, &source, set);
+            steps.push(self.locate(argument, entity).update(map! { "$set" => copies }));
+        } else {
+            steps.push(update_one(&owners, map! { "_id" => target }, push));
+            steps.push(fail("reply.matched == 0", "not_found()"));
+        }
         Ok(Write::joint(steps))
     }
 
@@ -346,9 +412,15 @@ impl Translation<'_, '_> {
         if let Some(relation) = listing {
             let this = &model.relations[relation];
             let owners = model.collection(this.one);
-            self.documents.index(&owners, &[(this.down().to_owned(), 1)], false);
-            let pull = map! { "$pull" => map! { this.down() => id.clone() } };
-            steps.push(update_one(&owners, map! { this.down() => id }, pull));
+            let field = self.documents.shape.list_id(model, relation);
+            self.documents.index(&owners, &[(field.clone(), 1)], false);
+            let entry = if field == this.down() {
+                id.clone()
+            } else {
+                map! { "_id" => id.clone() }
+            };
+            let pull = map! { "$pull" => map! { this.down() => entry } };
+            steps.push(update_one(&owners, map! { field => id }, pull));
         }
         Ok(Write { is_joint: has_below || listing.is_some(), ..Write::joint(steps) })
     }
@@ -392,21 +464,24 @@ impl Translation<'_, '_> {
             let collection = model.collection(this.many);
             let by_owner = map! { this.up() => ids.clone() };
             // Where the `_id`s of the children are, and which documents have to be deleted.
-            let (holders, by, field, value) = if word == Word::List {
-                let value = format!("flatten(pluck(reply, '{}'))", this.down());
+            let is_listed = self.documents.shape.up_word(child) == Word::List;
+            let (holders, by, field, value) = if is_listed {
+                let all = format!("flatten(pluck(reply, '{}'))", this.down());
+                let has_copies = !self.documents.shape.listed(child).is_empty();
+                let value = if has_copies { format!("pluck({all}, '_id')") } else { all };
                 (model.collection(this.one), map! { "_id" => ids.clone() }, this.down(), value)
             } else {
                 self.documents.index(&collection, &[(this.up().to_owned(), 1)], false);
                 (collection.clone(), by_owner.clone(), "_id", "pluck(reply, '_id')".to_owned())
             };
             let mut filter = by_owner;
-            if word == Word::List || below.peek().is_some() {
+            if is_listed || below.peek().is_some() {
                 let gone = self.fresh("gone");
                 steps.push(map! { "find" => holders, "filter" => by, "projection" => map! { field => 1 } });
                 steps.push(keep(&gone, value));
                 let gone = map! { "$in" => slot(&gone) };
                 steps.extend(self.below(this.many, &gone)?);
-                if word == Word::List {
+                if is_listed {
                     filter = map! { "_id" => gone };
                 }
             }
@@ -456,7 +531,7 @@ fn missing(condition: &str, place: &Located, outcome: &str) -> Node {
 }
 
 /// Ends the operation with an outcome if a condition is true.
-fn fail(condition: &str, outcome: &str) -> Node {
+pub(super) fn fail(condition: &str, outcome: &str) -> Node {
     map! { "if" => condition, "then" => map! { FAIL => outcome } }
 }
 

@@ -1,0 +1,151 @@
+//! Copies of fields: where they come from, and what keeps them equal to their source.
+//!
+//! A transaction that copies a field which an operation changes also writes the source, and one that changes the field
+//! writes source and copies: of two such transactions at the same time, one sees the other's writes.
+
+use crate::scenario::{Node, Spanned};
+
+use super::build::{all, is_empty, keep, map, slot, with};
+use super::document::Made;
+use super::model::RelationKind;
+use super::refusal::{Derived, refuse_shape};
+use super::translate::{Located, Translation};
+use super::write::{Write, fail};
+
+impl Translation<'_, '_> {
+    /// Reads the fields of the one side of a relation that are copied into a variable, and changes the source by the way.
+    pub fn source(
+        &mut self,
+        relation: usize,
+        place: &Located,
+        change: Option<Node>,
+        is_certain: bool,
+    ) -> (Write, String) {
+        let one = self.model().relations[relation].one;
+        let fields = self.documents.shape.referenced(relation);
+        let must_conflict = self.model().is_changed(one, fields) || !is_certain;
+        let change = change.or_else(|| must_conflict.then(|| self.touch(place, one)));
+        let name = self.fresh("source");
+        let projection = all(fields, 1);
+        let is_joint = change.is_some();
+        let read = match change {
+            Some(change) => map! {
+                "findOneAndUpdate" => place.collection.as_str(),
+                "filter" => place.filter.clone(),
+                "update" => change,
+                "projection" => projection,
+            },
+            None => place.find(Some(projection)),
+        };
+        let mut steps = vec![with(read, "as", name.as_str())];
+        if !is_certain {
+            steps.push(fail(&format!("{name} == null"), "not_found()"));
+        }
+        (Write { steps, is_joint, result: Some("ok()".to_owned()) }, name)
+    }
+
+    /// The fields with records of an entity whose fields are copied.
+    pub fn copied_fields(&self, entity: usize) -> Vec<usize> {
+        let model = self.model();
+        let is_copied = |position: &usize| {
+            let relation = &model.relations[*position];
+            let is_field = relation.many == entity && relation.kind == RelationKind::Reference;
+            is_field && !self.documents.shape.referenced(*position).is_empty()
+        };
+        (0..model.relations.len()).filter(is_copied).collect()
+    }
+
+    /// Gives new records of a list the copies of the records that they refer to; returns the list with them.
+    pub fn with_copies(&mut self, entity: usize, mut list: String, write: &mut Write, made: &mut Made) -> String {
+        let model = self.model();
+        for relation in self.copied_fields(entity) {
+            let this = &model.relations[relation];
+            let (up, fields) = (this.up(), self.documents.shape.referenced(relation));
+            let (ids, sources, copied) = (self.fresh("ids"), self.fresh("sources"), self.fresh("copied"));
+            let collection = model.collection(this.one);
+            let by_id = map! { "_id" => map! { "$in" => slot(&ids) } };
+            write.steps.push(keep(&ids, format!("{list}.map(x, x.{up}._id)")));
+            let place = Located { collection, path: Vec::new(), filter: by_id, id: slot(&ids) };
+            if model.is_changed(this.one, fields) {
+                write.is_joint = true;
+                let touch = self.touch(&place, this.one);
+                write.steps.push(map! { "updateMany" => place.collection.as_str(), "filter" => place.filter.clone(), "update" => touch });
+            }
+            let find = map! { "find" => place.collection, "filter" => place.filter, "projection" => all(fields, 1) };
+            write.steps.push(with(find, "as", sources.as_str()));
+            let source = format!("{sources}.filter(s, s._id == x.{up}._id)[0]");
+            let copies: Vec<String> = fields.iter().map(|field| format!("'{up}_{field}': {source}.{field}")).collect();
+            write.steps.push(keep(&copied, format!("{list}.map(x, merge(x, {{{}}}))", copies.join(", "))));
+            list = copied;
+            made.sources.insert(relation, String::new());
+        }
+        list
+    }
+
+    /// What a change of a field with a record, whose fields are copied, sets besides it.
+    pub fn changed_copies(&mut self, entity: usize, set: &[(Spanned<String>, Node)]) -> Derived<(Write, Node)> {
+        let model = self.model();
+        let (mut write, mut copies) = (Write::default(), map! {});
+        for relation in self.copied_fields(entity) {
+            let this = &model.relations[relation];
+            let Some((_, value)) = set.iter().find(|(key, _)| key.value == this.up()) else { continue };
+            let name = value.as_text().and_then(|text| text.strip_prefix('<')?.strip_suffix('>')).unwrap_or_default();
+            if model.argument(self.operation, name).and_then(|one| one.entity) != Some(this.one) {
+                let message = format!("`{}` has copies, and is changed to no argument", model.key(relation));
+                let help = format!("draw it as an argument, for example `set: {{ {}: <to> }}`", this.up());
+                return refuse_shape(relation, message, "which record is copied?", &help);
+            }
+            let place = self.locate(name, this.one);
+            let is_certain = !self.may_be_gone(name, this.one);
+            let (read, source) = self.source(relation, &place, None, is_certain);
+            write.steps.extend(read.steps);
+            write.is_joint |= read.is_joint;
+            copies = self.copied_from(relation, &source, copies);
+        }
+        Ok((write, copies))
+    }
+
+    /// The copies that a record gets from a source in a variable.
+    pub fn copied_from(&self, relation: usize, source: &str, start: Node) -> Node {
+        let up = self.model().relations[relation].up();
+        let fields = self.documents.shape.referenced(relation).iter();
+        fields.fold(start, |made, field| with(made, &format!("{up}_{field}"), slot(&format!("{source}.{field}"))))
+    }
+
+    /// The updates of copies of fields that an update of their source changes.
+    pub fn follow(
+        &mut self,
+        argument: &str,
+        entity: usize,
+        changes: [(&str, &[(Spanned<String>, Node)]); 2],
+    ) -> Vec<Node> {
+        let model = self.model();
+        let id = slot(&format!("{argument}._id"));
+        let mut steps = Vec::new();
+        for copies in self.documents.shape.copies(model).iter().filter(|copies| copies.source == entity) {
+            let is_copied = |key: &str| copies.fields.iter().any(|field| Some(field.as_str()) == key.split('.').next());
+            let place =
+                if copies.path.is_empty() { String::new() } else { format!("{}.$[copy].", copies.path.join(".$[].")) };
+            let change = changes.iter().fold(map! {}, |made, (operator, fields)| {
+                let fields = fields.iter().filter(|(key, _)| is_copied(&key.value));
+                let put = |made, (key, value): &(Spanned<String>, Node)| {
+                    with(made, &format!("{place}{}", copies.field(&key.value)), value.clone())
+                };
+                let fields = fields.fold(map! {}, put);
+                if is_empty(&fields) { made } else { with(made, operator, fields) }
+            });
+            if is_empty(&change) {
+                continue;
+            }
+            let field = [&copies.path[..], std::slice::from_ref(&copies.id)].concat().join(".");
+            self.documents.index(&copies.collection, &[(field.clone(), 1)], false);
+            let is_once = copies.source == model.relations[copies.relation].many
+                && model.relations[copies.relation].kind == RelationKind::Children;
+            let word = if is_once { "updateOne" } else { "updateMany" };
+            let update = map! { word => copies.collection.as_str(), "filter" => map! { field => id.clone() }, "update" => change };
+            let filters: Vec<Node> = vec![map! { format!("copy.{}", copies.id) => id.clone() }];
+            steps.push(if copies.path.is_empty() { update } else { with(update, "arrayFilters", filters) });
+        }
+        steps
+    }
+}
