@@ -13,7 +13,8 @@ use super::translate::{Located, Translation};
 use super::write::{Write, fail};
 
 impl Translation<'_, '_> {
-    /// Reads the fields of the one side of a relation that are copied into a variable, and changes the source by the way.
+    /// Changes the one side of a relation, and reads the fields that are copied into a variable. Without a change it is
+    /// written all the same if it may be gone, or if the fields may change.
     pub fn source(
         &mut self,
         relation: usize,
@@ -25,9 +26,16 @@ impl Translation<'_, '_> {
         let fields = self.documents.shape.referenced(relation);
         let must_conflict = self.model().is_changed(one, fields) || !is_certain;
         let change = change.or_else(|| must_conflict.then(|| self.touch(place, one)));
+        let mut write = Write { is_joint: change.is_some(), result: Some("ok()".to_owned()), steps: Vec::new() };
+        if fields.is_empty() {
+            write.steps.extend(change.map(|change| place.update(change)));
+            if !is_certain {
+                write.steps.push(fail("reply.matched == 0", "not_found()"));
+            }
+            return (write, String::new());
+        }
         let name = self.fresh("source");
         let projection = all(fields, 1);
-        let is_joint = change.is_some();
         let read = match change {
             Some(change) => map! {
                 "findOneAndUpdate" => place.collection.as_str(),
@@ -37,11 +45,11 @@ impl Translation<'_, '_> {
             },
             None => place.find(Some(projection)),
         };
-        let mut steps = vec![with(read, "as", name.as_str())];
+        write.steps.push(with(read, "as", name.as_str()));
         if !is_certain {
-            steps.push(fail(&format!("{name} == null"), "not_found()"));
+            write.steps.push(fail(&format!("{name} == null"), "not_found()"));
         }
-        (Write { steps, is_joint, result: Some("ok()".to_owned()) }, name)
+        (write, name)
     }
 
     /// The fields with records of an entity whose fields are copied.

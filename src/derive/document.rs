@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use crate::scenario::Node;
 
-use super::build::{map, mapping, slot, with};
+use super::build::{is_empty, map, mapping, slot, with, with_all};
 use super::model::{Model, RelationKind};
+use super::read::{directions, sorted};
 use super::refusal::{Derived, refuse_shape};
 use super::shape::{ModelShape, Word};
+use super::totals::{check_totals, sum_of};
 
 /// The most arrays around a record.
 const DEEPEST: usize = 2;
@@ -25,6 +27,8 @@ pub(super) struct Made {
     pub lists: HashMap<usize, String>,
     /// The expressions of the records whose fields they copy; empty where they have the copies already.
     pub sources: HashMap<usize, String>,
+    /// The variables with sums over their children, by the name of the field.
+    pub sums: HashMap<String, String>,
 }
 
 /// The documents of a strategy, and the indexes that its operations need.
@@ -65,6 +69,7 @@ impl<'m> DerivedDocuments<'m> {
                 return refuse_shape(copies.relation, message, "not derived", help);
             }
         }
+        check_totals(model, shape)?;
         for entity in 0..model.scenario.entities.len() {
             let extras = documents.extras(entity, "", "", None);
             if let Some((relation, field, _)) = extras.iter().find(|(_, field, _)| model.has_field(entity, field)) {
@@ -133,10 +138,13 @@ impl<'m> DerivedDocuments<'m> {
                     extras.push((position, format!("{up}_{field}"), slot(&format!("{source}.{field}"))));
                 }
             }
-            let word = self.shape.word(position);
-            if relation.one == entity && is_child && word != Word::Reference {
-                let all = format!("{record}.{down}");
-                let value = match (made.map_or(Some(&all), |made| made.lists.get(&position)), word) {
+            if relation.one != entity || !is_child {
+                continue;
+            }
+            let (all, word) = (format!("{record}.{down}"), self.shape.word(position));
+            let list = made.map_or(Some(&all), |made| made.lists.get(&position));
+            if word != Word::Reference {
+                let value = match (list, word) {
                     (None, _) => Vec::new().into(),
                     (Some(children), Word::Embed) => self.embedded(relation.many, children, made),
                     (Some(children), _) if self.shape.listed(position).is_empty() => slot(&format!("{children}._id")),
@@ -144,8 +152,28 @@ impl<'m> DerivedDocuments<'m> {
                 };
                 extras.push((position, down.to_owned(), value));
             }
+            let number = |path: Option<String>| path.map_or_else(|| 0.into(), |path| slot(&path));
+            if let Some(counter) = self.shape.counter(self.model, position) {
+                extras.push((position, counter, number(list.map(|list| format!("{list}.size")))));
+            }
+            for field in self.shape.sums(position).iter().map(|field| sum_of(down, field)) {
+                let known = made.map_or_else(|| Some(field.clone()), |made| made.sums.get(&field).cloned());
+                extras.push((position, field, number(known)));
+            }
+            if let Some((most, field)) = self.shape.newest(self.model, position) {
+                let value = list.map(|list| each("x", &self.last(position, list, most), slot("x")));
+                extras.push((position, field, value.unwrap_or_else(|| Vec::new().into())));
+            }
         }
         extras
+    }
+
+    /// The expression of the last records of a list, in their order.
+    fn last(&self, relation: usize, list: &str, most: &str) -> String {
+        let entity = self.model.entity(self.model.relations[relation].many);
+        let sort = if entity.arrives_sorted { Vec::new() } else { directions(entity.sort.as_ref()) };
+        let list = if sort.is_empty() { list.to_owned() } else { sorted(list, &sort) };
+        format!("slice({list}, -{most})")
     }
 
     /// The array of the records of an entity that are listed by `children`.
@@ -162,7 +190,18 @@ impl<'m> DerivedDocuments<'m> {
             let (collection, path) = self.shape.home(self.model, entity);
             let name = self.model.name(entity);
             path.is_empty().then(|| {
-                let mut made = map! { "each" => name };
+                let sums = self.model.children_of(entity).flat_map(|child| {
+                    let down = self.model.relations[child].down();
+                    let sum = move |field: &String| (sum_of(down, field), format!("[sum({name}.{down}.{field})]"));
+                    self.shape.sums(child).iter().map(sum).collect::<Vec<_>>()
+                });
+                let sums = sums.fold(map! {}, |made, (field, value)| with(made, &field, value));
+                let loops = with_all(map! { name => format!("all({name})") }, &sums);
+                let mut made = if is_empty(&sums) {
+                    map! { "each" => name }
+                } else {
+                    map! { "each" => loops }
+                };
                 let extras = self.extras(entity, name, &format!("{name}.{}", self.parent_name(entity)), None);
                 if !extras.is_empty() {
                     made = with(made, "document", with_extras(name, extras));

@@ -14,6 +14,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod text;
+mod totals;
 mod translate;
 mod with;
 mod write;

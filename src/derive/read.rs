@@ -31,6 +31,8 @@ pub(super) struct Selection {
     /// Whether the array of a parent has this order already, or its reverse.
     by_arrival: bool,
     is_reverse: bool,
+    /// Whether it is that of the entity.
+    is_natural: bool,
     is_unordered: bool,
     pub filter: Node,
     skip: Option<Node>,
@@ -43,6 +45,12 @@ pub(super) struct Selection {
 impl Selection {
     pub fn is_whole(&self) -> bool {
         self.skip.is_none() && self.limit.is_none()
+    }
+
+    /// How many of the last records are asked for, if nothing else is.
+    pub fn newest_limit(&self) -> Option<&Node> {
+        let is_newest = self.is_natural && self.is_reverse && self.skip.is_none() && is_empty(&self.filter);
+        self.limit.as_ref().filter(|_| is_newest)
     }
 
     fn sort_node(&self, path: &[String]) -> Node {
@@ -176,7 +184,18 @@ impl Translation<'_, '_> {
             }
         };
         let by_arrival = own.is_none() && model.entity(entity).arrives_sorted && !model.is_moved(entity);
-        Ok(Selection { sort, by_arrival, is_reverse, is_unordered, filter, skip, limit, fields, before })
+        Ok(Selection {
+            sort,
+            by_arrival,
+            is_reverse,
+            is_natural: own.is_none(),
+            is_unordered,
+            filter,
+            skip,
+            limit,
+            fields,
+            before,
+        })
     }
 
     pub fn list(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
@@ -201,6 +220,13 @@ impl Translation<'_, '_> {
             _ => None,
         };
         let is_apart = self.documents.shape.home(self.model(), entity).1.is_empty();
+        if let PathEnd::Many(from, relation, true) = subject
+            && let Some((field, value)) = self.from_newest(*relation, &selection, "reply")
+        {
+            let place = self.locate(from, self.model().relations[*relation].one);
+            let value = format!("reply == null ? [] : {value}");
+            return Ok(LogicalReply { steps: vec![place.find(Some(map! { "_id" => 0, field => 1 }))], value });
+        }
         match (subject, word) {
             (PathEnd::Many(from, relation, _), Some(Word::Embed)) if is_whole_array(&selection) => {
                 let depth = self.documents.shape.home(self.model(), self.model().relations[*relation].one).1.len();
@@ -381,6 +407,12 @@ impl Translation<'_, '_> {
         let (shape, model) = (self.documents.shape, self.model());
         let filter = self.condition(model.entity_of(&subject), options, "where")?;
         if let PathEnd::Many(from, relation, true) = &subject
+            && is_empty(&filter)
+            && let Some(reply) = self.total(from, *relation, None)
+        {
+            return Ok(reply);
+        }
+        if let PathEnd::Many(from, relation, true) = &subject
             && shape.word(*relation) != Word::Reference
             && shape.home(model, model.relations[*relation].one).1.is_empty()
             && is_empty(&filter)
@@ -408,6 +440,12 @@ impl Translation<'_, '_> {
         let entity = self.model().entity_of(&subject);
         self.check_fields(entity, &[field.to_owned()])?;
         let filter = self.condition(entity, options, "where")?;
+        if let PathEnd::Many(from, relation, true) = &subject
+            && is_empty(&filter)
+            && let Some(reply) = self.total(from, *relation, Some(field))
+        {
+            return Ok(reply);
+        }
         self.index_selection(&subject, &filter, &[]);
         let rows = self.rows(&subject, &filter)?;
         let sum = map! { "$sum" => format!("${}", prefixed(&rows.path, field)) };
@@ -469,14 +507,14 @@ fn after(last: &str, sort: &[(String, i64)]) -> Derived<Node> {
 }
 
 /// Fields with directions.
-fn directions(node: Option<&Node>) -> Vec<(String, i64)> {
+pub(super) fn directions(node: Option<&Node>) -> Vec<(String, i64)> {
     let entries = node.and_then(Node::as_mapping).unwrap_or_default().iter();
     let direction = |node: &Node| if node.tree == Tree::Scalar(Scalar::Int(-1)) { -1 } else { 1 };
     entries.map(|(field, node)| (field.value.clone(), direction(node))).collect()
 }
 
 /// The expression of a sorted list.
-fn sorted(list: &str, sort: &[(String, i64)]) -> String {
+pub(super) fn sorted(list: &str, sort: &[(String, i64)]) -> String {
     let keys: Vec<String> =
         sort.iter().map(|(field, direction)| format!("'{}{field}'", if *direction < 0 { "-" } else { "" })).collect();
     format!("sort_by({list}, [{}])", keys.join(", "))

@@ -17,11 +17,15 @@ pub(super) enum Word {
     List,
 }
 
-/// The words, with what their sentences and labels say. `{a_one}` and `{a_many}` are the entities, `{down}` and `{up}` the names.
-const WORDS: [(&str, &str, &str); 3] = [
+/// The words, with what their sentences and labels say. `{a_one}` and `{a_many}` are the entities, `{down}` and `{up}` the names,
+/// `{arguments}` what a word takes; without it, these are fields that are copied.
+const WORDS: [(&str, &str, &str); 6] = [
     ("embed", "{a_one} contains its {down}", "{down} embedded"),
     ("reference", "{a_many} has the `_id` of its {up}", "{up} referenced"),
     ("list", "{a_one} has the `_id`s of its {down}", "{down} listed"),
+    ("counted", "{a_one} has the number of its {down}", "{down} counted"),
+    ("sum", "{a_one} has the sum of its {down}' {arguments}", "{arguments} of {down} added up"),
+    ("newest", "{a_one} has the {arguments} newest of its {down}", "newest {down} inside"),
 ];
 
 /// The words of a relation with their arguments, and where they are written.
@@ -40,11 +44,11 @@ impl Placement {
 
 /// Fields of one record that other documents have, too.
 #[derive(Debug)]
-pub(super) struct Copies<'s> {
+pub(super) struct Copies {
     pub relation: usize,
     /// The entity whose fields these are.
     pub source: usize,
-    pub fields: &'s [String],
+    pub fields: Vec<String>,
     pub collection: String,
     /// The arrays around each set of copies.
     pub path: Vec<String>,
@@ -102,6 +106,11 @@ impl ModelShape {
         if self.placements[relation].get("reference").is_some() { Word::Reference } else { self.word(relation) }
     }
 
+    /// The arguments of a word; `None` if the relation does not have it.
+    pub fn arguments(&self, relation: usize, word: &str) -> Option<&[String]> {
+        self.placements[relation].get(word)
+    }
+
     /// The fields of the many side that documents of the one side have.
     pub fn listed(&self, relation: usize) -> &[String] {
         self.placements[relation].get("list").unwrap_or_default()
@@ -124,19 +133,24 @@ impl ModelShape {
     }
 
     /// All copies.
-    pub fn copies(&self, model: &Model) -> Vec<Copies<'_>> {
+    pub fn copies(&self, model: &Model) -> Vec<Copies> {
         let mut all = Vec::new();
         for (relation, this) in model.relations.iter().enumerate() {
             let (up, down) = (self.referenced(relation), self.listed(relation));
             if !up.is_empty() {
                 let (collection, path) = self.home(model, this.many);
                 let (id, prefix) = (this.up().to_owned(), format!("{}_", this.up()));
-                all.push(Copies { relation, source: this.one, fields: up, collection, path, id, prefix });
+                all.push(Copies { relation, source: this.one, fields: up.to_vec(), collection, path, id, prefix });
             }
-            if !down.is_empty() {
-                let (collection, path) = (model.collection(this.one), vec![this.down().to_owned()]);
+            let newest = self.newest(model, relation).map(|(_, array)| {
+                let own = model.entity(this.many).fields.iter().map(|(name, _)| name.value.clone());
+                (array, own.filter(|name| name != "_id").collect())
+            });
+            let listed = (!down.is_empty()).then(|| (this.down().to_owned(), down.to_vec()));
+            for (array, fields) in listed.into_iter().chain(newest) {
+                let (collection, path) = (model.collection(this.one), vec![array]);
                 let (id, prefix) = ("_id".to_owned(), String::new());
-                all.push(Copies { relation, source: this.many, fields: down, collection, path, id, prefix });
+                all.push(Copies { relation, source: this.many, fields, collection, path, id, prefix });
             }
         }
         all
@@ -173,8 +187,10 @@ impl ModelShape {
                 let text = if is_label { label } else { about };
                 let text = text.replace("{a_one}", &a_one).replace("{a_many}", &a_many);
                 let text = text.replace("{down}", relation.down()).replace("{up}", relation.up());
-                let names: Vec<&str> = arguments.iter().map(String::as_str).collect();
-                Some(if names.is_empty() { text } else { format!("{text} with {}", names.join(", ")) })
+                let names = arguments.join(", ");
+                let is_copied = !arguments.is_empty() && matches!(*word, "reference" | "list");
+                let text = text.replace("{arguments}", &names);
+                Some(if is_copied { format!("{text} with {names}") } else { text })
             };
             let texts: Vec<String> = placement.words.iter().filter_map(text).collect();
             texts.join(" and ")
@@ -195,7 +211,7 @@ impl ModelShape {
     }
 }
 
-impl Copies<'_> {
+impl Copies {
     /// The name of the copy of a field.
     pub fn field(&self, field: &str) -> String {
         if field == "_id" { self.id.clone() } else { format!("{}{field}", self.prefix) }
@@ -266,13 +282,21 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
         return refuse(format!("`{key}` has an unknown word: {}", node.describe()), "not a word of shapes", help);
     }
     let has = |word: &str| made.iter().any(|(name, _)| *name == word);
+    let is_added_to = !has("embed") && !has("reference") && !has("list");
+    if is_added_to {
+        made.insert(0, ("reference", Vec::new()));
+    }
+    let has = |word: &str| made.iter().any(|(name, _)| *name == word);
+    let is_plain = |(word, _): &(&str, Vec<String>)| matches!(*word, "embed" | "reference" | "list" | "counted");
     let (is, only) = match this.kind {
-        RelationKind::Children if has("embed") && made.len() > 1 => {
-            let help = "keep `embed`, or the others";
-            return refuse(format!("`{key}` has whole records and references to them"), "not derived", help);
+        RelationKind::Children if has("embed") && (has("reference") || has("list") || !made.iter().all(is_plain)) => {
+            let message = format!("`{key}` has whole records, and words for what is only needed without them");
+            return refuse(message, "not derived", "keep `embed`, or the others; `counted` goes with it");
         }
-        RelationKind::Reference if has("embed") || has("list") => ("a field with a record", "reference"),
-        RelationKind::Listing if has("embed") || has("reference") => ("a list of records", "list"),
+        RelationKind::Reference if made.len() > 1 || is_added_to || !has("reference") => {
+            ("a field with a record", "reference")
+        }
+        RelationKind::Listing if made.len() > 1 || is_added_to || !has("list") => ("a list of records", "list"),
         _ => return Ok(made),
     };
     let message = format!("`{key}` is {is}, which is always `{only}`");
@@ -283,12 +307,18 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
 /// The fields that a word copies; `*` is all.
 fn copied(model: &Model, relation: usize, word: &str, arguments: Vec<String>) -> Derived<Vec<String>> {
     let (key, this) = (model.key(relation), &model.relations[relation]);
-    if arguments.is_empty() {
-        return Ok(arguments);
-    }
     let source = match word {
+        "newest" if arguments.len() == 1 => return Ok(arguments),
+        "newest" => {
+            let message = format!("`newest` of `{key}` without the number of records");
+            return refuse(message, "how many?", "for example `newest(10)`");
+        }
+        "sum" if arguments.is_empty() => {
+            return refuse(format!("`sum` of `{key}` without a field"), "which field?", "for example `sum(units)`");
+        }
+        _ if arguments.is_empty() => return Ok(arguments),
         "reference" => this.one,
-        "list" => this.many,
+        "list" | "sum" => this.many,
         _ => return refuse(format!("`{word}` of `{key}` has arguments"), "takes none", "remove them"),
     };
     let fields: Vec<&str> = model.entity(source).fields.iter().map(|(name, _)| name.value.as_str()).collect();

@@ -212,15 +212,19 @@ impl<'t, 'm> Translation<'t, 'm> {
                 (false, _) => with(all(&own, 1), "_id", 0),
             });
         }
-        let added = self.added(entity);
+        let added: Vec<String> = self.added(entity).into_iter().map(|(_, field)| field).collect();
         (!added.is_empty()).then(|| all(&added, 0))
     }
 
-    /// The arrays that the shape adds to documents of an entity.
-    pub fn added(&self, entity: usize) -> Vec<&'m str> {
-        let model = self.model();
-        let arrays = model.children_of(entity).filter(|child| self.documents.shape.word(*child) != Word::Reference);
-        arrays.map(|child| model.relations[child].down()).collect()
+    /// The arrays that the shape adds to documents of an entity, with their relations.
+    pub fn added(&self, entity: usize) -> Vec<(usize, String)> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let arrays = model.children_of(entity).flat_map(|child| {
+            let list = (shape.word(child) != Word::Reference).then(|| model.relations[child].down().to_owned());
+            let newest = shape.newest(model, child).map(|(_, field)| field);
+            list.into_iter().chain(newest).map(move |field| (child, field))
+        });
+        arrays.collect()
     }
 
     /// Fields of an entity that a step names.

@@ -177,7 +177,9 @@ impl<'m> Translation<'_, 'm> {
         let named = |name: &str| includes.iter().find(|(include, _)| include.value == name);
         match &place.path[..] {
             [] => {
-                let arrays: Vec<&str> = self.added(entity).into_iter().filter(|name| named(name).is_none()).collect();
+                let arrays = self.added(entity).into_iter();
+                let unused = |(relation, _): &(usize, String)| named(model.relations[*relation].down()).is_none();
+                let arrays: Vec<String> = arrays.filter(unused).map(|(_, field)| field).collect();
                 let projection = (!arrays.is_empty()).then(|| all(&arrays, 0));
                 Ok((vec![with(place.find(projection), "as", found.as_str())], found, None))
             }
@@ -229,6 +231,9 @@ impl<'m> Translation<'_, 'm> {
         let path = if is_down { this.down() } else { this.up() };
         let selection: Selection = self.selection(path, &subject, options)?;
         let is_simple = selection.is_whole() && is_empty(&selection.filter);
+        if is_down && let Some((_, value)) = self.from_newest(relation, &selection, record) {
+            return Ok(LogicalReply { steps: Vec::new(), value });
+        }
         match self.documents.shape.word(relation) {
             Word::Embed if is_down && is_simple => {
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })

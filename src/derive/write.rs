@@ -2,11 +2,12 @@
 
 use crate::scenario::{LogicalStep, Node, Spanned, Tree};
 
-use super::build::{is_empty, keep, map, slot, update_one, with};
+use super::build::{all, is_empty, keep, map, slot, update_one, with};
 use super::document::{Made, each, with_extras};
 use super::model::{PathEnd, RelationKind, option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::Word;
+use super::totals::{sum_of, together};
 use super::translate::{Located, Options, Translation};
 
 /// The key of a step that ends the operation: `abort` inside of a transaction, `return` elsewhere. No user writes it.
@@ -31,9 +32,11 @@ impl Write {
     }
 
     fn then(&mut self, other: Write) {
-        self.steps.extend(other.steps);
-        self.is_joint |= other.is_joint;
-        self.result = other.result.or(self.result.take());
+        if !other.steps.is_empty() {
+            self.steps.extend(other.steps);
+            self.is_joint |= other.is_joint;
+            self.result = other.result;
+        }
     }
 
     fn joint(steps: Vec<Node>) -> Write {
@@ -136,6 +139,11 @@ impl Translation<'_, '_> {
             let this = &model.relations[*child];
             let list = format!("{argument}.{}", this.down());
             let list = self.with_copies(this.many, list, &mut write, &mut made);
+            for field in self.documents.shape.sums(*child) {
+                let sum = self.fresh("sum");
+                write.steps.push(keep(&sum, format!("sum({list}.map(x, x.{field}))")));
+                made.sums.insert(sum_of(this.down(), field), sum);
+            }
             made.lists.insert(*child, list);
         }
         let is_apart = |child: &usize| self.documents.shape.word(*child) != Word::Embed;
@@ -156,26 +164,26 @@ impl Translation<'_, '_> {
                     let entry = self.documents.shape.list_entry(relation, argument);
                     Some(map! { "$push" => map! { this.down() => entry } })
                 }
-                Word::Reference => may_be_gone.then(|| self.touch(&place, this.one)),
+                Word::Reference => None,
             };
-            if !self.documents.shape.referenced(relation).is_empty() {
+            let totals = self.totals(relation, argument, true, &mut write.steps);
+            let change =
+                if is_empty(&totals) { change } else { Some(together(change.unwrap_or_else(|| map! {}), &totals)) };
+            if !is_inside {
                 let (read, source) = self.source(relation, &place, change, !may_be_gone);
                 write.then(read);
                 made.sources.insert(relation, source);
             } else if let Some(change) = change {
                 let update = place.update(change);
-                is_followed = is_inside && self.wanders(this.one) && !is_inner && !write.is_joint;
+                is_followed = self.wanders(this.one) && !is_inner && !write.is_joint;
                 if is_followed {
                     write.then(self.followed(this.one, &place, update, false));
                 } else {
                     write.steps.push(update);
                 }
-                if !is_followed
-                    && if is_inside { is_inner || write.steps.len() > 1 || write.is_joint } else { may_be_gone }
-                {
+                if !is_followed && (is_inner || write.steps.len() > 1 || write.is_joint) {
                     write.steps.push(fail("reply.matched == 0", "not_found()"));
                 }
-                write.is_joint |= !is_inside;
             }
         }
         if !is_inside {
@@ -263,7 +271,10 @@ impl Translation<'_, '_> {
             }
         }
         let update = place.guarded(&condition).update(update);
-        let follow = self.follow(argument, entity, [("$set", changes("set")), ("$inc", changes("inc"))]);
+        let changed_fields = [("$set", changes("set")), ("$inc", changes("inc"))];
+        let (before, sums) = self.follow_sums(argument, entity, changed_fields)?;
+        write.steps.extend(before);
+        let follow = [self.follow(argument, entity, changed_fields), sums].concat();
         // An update that passes by a record which moves must not take that for a false condition.
         let may_be_gone = self.may_be_gone(argument, entity) || self.wanders(entity);
         if otherwise.is_none() && follow.is_empty() && !write.is_joint {
@@ -324,19 +335,15 @@ impl Translation<'_, '_> {
         if word == Word::Reference {
             let to = self.locate(name, this.one);
             let is_certain = !self.may_be_gone(name, this.one);
+            if shape.has_totals(relation) {
+                return Ok(self.relocate_counted((argument, entity), relation, name, &to));
+            }
             if is_certain && !is_copied {
                 return Ok(Write::one(self.locate(argument, entity).update(map! { "$set" => set })));
             }
             let moved = self.fresh("moved");
-            let (mut write, mut copies) = (Write::joint(Vec::new()), set);
-            if is_copied {
-                let (read, source) = self.source(relation, &to, None, is_certain);
-                write = read;
-                copies = self.copied_from(relation, &source, copies);
-            } else {
-                let touch = to.update(self.touch(&to, this.one));
-                write.steps.extend([touch, fail("reply.matched == 0", "not_found()")]);
-            }
+            let (mut write, source) = self.source(relation, &to, None, is_certain);
+            let copies = self.copied_from(relation, &source, set);
             let update = self.locate(argument, entity).update(map! { "$set" => copies });
             write.steps.push(with(update, "as", moved.as_str()));
             return Ok(Write { result: Some(format!("outcome({moved})")), ..write });
@@ -358,21 +365,31 @@ impl Translation<'_, '_> {
         self.documents.index(&owners, &[(field.clone(), 1)], false);
         let here = map! { "_id" => target.clone(), field.as_str() => id.clone() };
         let here = Located { collection: owners.clone(), path: Vec::new(), filter: here, id: id.clone() };
+        let mut steps = Vec::new();
+        let values = self.fresh("values");
+        if !shape.sums(relation).is_empty() {
+            let sums = all(shape.sums(relation), 1);
+            steps.push(with(self.locate(argument, entity).find(Some(sums)), "as", values.as_str()));
+            steps.push(fail(&format!("{values} == null"), "not_found()"));
+        }
+        let [less, more] = [false, true].map(|comes| self.totals(relation, &values, comes, &mut steps));
+        let pull = together(map! { "$pull" => map! { down => pulled } }, &less);
         let take = map! {
             "findOneAndUpdate" => owners.as_str(),
             "filter" => map! { field.as_str() => id.clone(), "_id" => map! { "$ne" => target.clone() } },
-            "update" => map! { "$pull" => map! { down => pulled } },
+            "update" => pull,
             "projection" => projection,
             "as" => old.as_str(),
         };
-        let mut steps = vec![take, missing(&format!("{old} == null"), &here, "reply == 0 ? not_found() : same()")];
+        steps.push(take);
+        steps.push(missing(&format!("{old} == null"), &here, "reply == 0 ? not_found() : same()"));
         let mut entry = id;
         if has_entries {
             let record = self.fresh("record");
             steps.push(keep(&record, format!("{old}.{down}[0]")));
             entry = slot(&record);
         }
-        let push = map! { "$push" => map! { down => entry } };
+        let push = together(map! { "$push" => map! { down => entry } }, &more);
         if shape.up_word(relation) == Word::Reference {
             let place = self.document(&format!("{name}._id"), this.one);
             let (read, source) = self.source(relation, &place, Some(push), false);
@@ -386,6 +403,28 @@ impl Translation<'_, '_> {
         Ok(Write::joint(steps))
     }
 
+    /// The same where both parents have totals, and the record the `_id` of its parent.
+    fn relocate_counted(&mut self, record: (&str, usize), relation: usize, name: &str, to: &Located) -> Write {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let this = &model.relations[relation];
+        let place = self.locate(record.0, record.1);
+        let old = self.fresh("old");
+        let fields: Vec<&str> = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect();
+        let mut steps = vec![
+            with(place.find(Some(all(&fields, 1))), "as", old.as_str()),
+            fail(&format!("{old} == null"), "not_found()"),
+            fail(&format!("{old}.{} == {name}._id", this.up()), "same()"),
+        ];
+        let [less, more] = [false, true].map(|comes| self.totals(relation, &old, comes, &mut steps));
+        let (read, source) = self.source(relation, to, Some(more), false);
+        steps.extend(read.steps);
+        let owner = map! { "_id" => slot(&format!("{old}.{}", this.up())) };
+        steps.push(update_one(&to.collection, owner, less));
+        let copies = self.copied_from(relation, &source, map! { this.up() => slot(&format!("{name}._id")) });
+        steps.push(place.update(map! { "$set" => copies }));
+        Write::joint(steps)
+    }
+
     fn delete(&mut self, argument: &str, is_inner: bool) -> Derived<Write> {
         let model = self.model();
         let entity = model.record(self.operation, argument)?;
@@ -396,6 +435,8 @@ impl Translation<'_, '_> {
         let place = self.locate(argument, entity);
         if !place.path.is_empty() {
             let pull = map! { "$pull" => map! { place.path.join(".$[].") => map! { "_id" => id } } };
+            let parent = model.parent_of(entity).unwrap_or_default();
+            let pull = together(pull, &self.totals(parent, "", false, &mut steps));
             let update = update_one(&place.collection, place.filter.clone(), pull);
             if !has_below && !is_inner {
                 return Ok(self.followed(entity, &place, update, false));
@@ -403,26 +444,42 @@ impl Translation<'_, '_> {
             steps.extend([update, fail("reply.matched == 0", "not_found()")]);
             return Ok(Write { is_joint: has_below, ..Write::joint(steps) });
         }
-        let delete = map! { "deleteOne" => place.collection, "filter" => place.filter };
-        let listing = model.parent_of(entity).filter(|relation| self.documents.shape.word(*relation) == Word::List);
-        if !has_below && !is_inner && listing.is_none() {
-            return Ok(Write::one(delete));
-        }
-        steps.extend([delete, fail("reply.deleted == 0", "not_found()")]);
-        if let Some(relation) = listing {
-            let this = &model.relations[relation];
-            let owners = model.collection(this.one);
-            let field = self.documents.shape.list_id(model, relation);
-            self.documents.index(&owners, &[(field.clone(), 1)], false);
-            let entry = if field == this.down() {
-                id.clone()
-            } else {
+        let (shape, parent) = (self.documents.shape, model.parent_of(entity));
+        let kept = parent.filter(|relation| shape.word(*relation) == Word::List || shape.has_totals(*relation));
+        let mut delete = map! { "deleteOne" => place.collection, "filter" => place.filter };
+        let Some(relation) = kept else {
+            if !has_below && !is_inner {
+                return Ok(Write::one(delete));
+            }
+            steps.extend([delete, fail("reply.deleted == 0", "not_found()")]);
+            return Ok(Write { is_joint: has_below, ..Write::joint(steps) });
+        };
+        let this = &model.relations[relation];
+        let mut change = map! {};
+        if shape.word(relation) == Word::List {
+            let has_copies = !shape.listed(relation).is_empty();
+            let entry = if has_copies {
                 map! { "_id" => id.clone() }
+            } else {
+                id.clone()
             };
-            let pull = map! { "$pull" => map! { this.down() => entry } };
-            steps.push(update_one(&owners, map! { field => id }, pull));
+            change = map! { "$pull" => map! { this.down() => entry } };
         }
-        Ok(Write { is_joint: has_below || listing.is_some(), ..Write::joint(steps) })
+        let mut old = String::new();
+        if shape.has_totals(relation) {
+            old = self.fresh("old");
+            let fields: Vec<&str> = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect();
+            let filter = delete.get("filter").cloned().unwrap_or_else(|| map! {});
+            delete = map! { "findOneAndDelete" => model.collection(entity), "filter" => filter };
+            delete = with(with(delete, "projection", all(&fields, 1)), "as", old.as_str());
+            steps.extend([delete, fail(&format!("{old} == null"), "not_found()")]);
+        } else {
+            steps.extend([delete, fail("reply.deleted == 0", "not_found()")]);
+        }
+        let totals = self.totals(relation, &old, false, &mut steps);
+        let filter = self.owner_filter(relation, argument, &old);
+        steps.push(update_one(&model.collection(this.one), filter, together(change, &totals)));
+        Ok(Write::joint(steps))
     }
 
     /// Refuses to delete what other records refer to.

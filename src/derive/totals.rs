@@ -1,0 +1,226 @@
+//! Counters, sums and the newest records that the one side of a relation has of the many.
+
+use crate::scenario::{Node, Spanned};
+
+use super::build::{all, is_empty, keep, map, slot, update_one, with, with_all};
+use super::model::Model;
+use super::read::Selection;
+use super::refusal::{Derived, refuse_shape};
+use super::shape::{ModelShape, Word};
+use super::translate::{LogicalReply, Translation};
+use super::write::fail;
+
+impl ModelShape {
+    /// The field with the number of records of the many side.
+    pub fn counter(&self, model: &Model, relation: usize) -> Option<String> {
+        self.arguments(relation, "counted").map(|_| format!("{}_count", model.relations[relation].down()))
+    }
+
+    /// The fields whose sums the one side has.
+    pub fn sums(&self, relation: usize) -> &[String] {
+        self.arguments(relation, "sum").unwrap_or_default()
+    }
+
+    /// How many records the one side has, and the field with them.
+    pub fn newest(&self, model: &Model, relation: usize) -> Option<(&str, String)> {
+        let [most] = self.arguments(relation, "newest")? else { return None };
+        Some((most, format!("newest_{}", model.relations[relation].down())))
+    }
+
+    /// Whether the one side has to be written when a record of the many side comes or goes.
+    pub fn has_totals(&self, relation: usize) -> bool {
+        ["counted", "sum", "newest"].iter().any(|word| self.arguments(relation, word).is_some())
+    }
+}
+
+/// The field with the sum of a field of the many side.
+pub(super) fn sum_of(down: &str, field: &str) -> String {
+    format!("{down}_{field}")
+}
+
+/// Changes of one document together.
+pub(super) fn together(one: Node, other: &Node) -> Node {
+    other.as_mapping().unwrap_or_default().iter().fold(one, |made, (operator, fields)| {
+        let both = made.get(&operator.value).map_or_else(|| fields.clone(), |own| with_all(own.clone(), fields));
+        with(made, &operator.value, both)
+    })
+}
+
+impl Translation<'_, '_> {
+    /// The change of the one side for a record that comes to the many side, or goes; `values` is the expression of a document
+    /// with the fields that are added up.
+    pub fn totals(&mut self, relation: usize, values: &str, comes: bool, steps: &mut Vec<Node>) -> Node {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let down = model.relations[relation].down();
+        let mut added = map! {};
+        if let Some(counter) = shape.counter(model, relation) {
+            added = with(added, &counter, if comes { 1 } else { -1 });
+        }
+        for field in shape.sums(relation) {
+            let mut value = format!("{values}.{field}");
+            if !comes {
+                let less = self.fresh("less");
+                steps.push(keep(&less, format!("-{value}")));
+                value = less;
+            }
+            added = with(added, &sum_of(down, field), slot(&value));
+        }
+        let mut change = if is_empty(&added) {
+            map! {}
+        } else {
+            map! { "$inc" => added }
+        };
+        if let Some((most, field)) = shape.newest(model, relation).filter(|_| comes) {
+            let sort = model.entity(model.relations[relation].many).sort.clone().unwrap_or_else(|| map! {});
+            let each: Vec<Node> = vec![slot(values)];
+            let least = self.negative(most, steps);
+            let push = map! { "$each" => each, "$sort" => sort, "$slice" => least };
+            change = with(change, "$push", map! { field => push });
+        }
+        change
+    }
+
+    /// The template of a number of a shape times -1.
+    fn negative(&mut self, number: &str, steps: &mut Vec<Node>) -> Node {
+        if let Ok(number) = number.parse::<i64>() {
+            return (-number).into();
+        }
+        let name = self.fresh("least");
+        steps.push(keep(&name, format!("-{number}")));
+        slot(&name)
+    }
+
+    /// What an update of added up fields does to the sums: steps before it, which read the old values, and after it.
+    pub fn follow_sums(
+        &mut self,
+        argument: &str,
+        entity: usize,
+        changes: [(&str, &[(Spanned<String>, Node)]); 2],
+    ) -> Derived<(Vec<Node>, Vec<Node>)> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let Some(relation) = model.parent_of(entity).filter(|relation| !shape.sums(*relation).is_empty()) else {
+            return Ok((before, after));
+        };
+        let this = &model.relations[relation];
+        let is_added = |key: &Spanned<String>| shape.sums(relation).contains(&key.value);
+        if !changes.iter().any(|(_, fields)| fields.iter().any(|(key, _)| is_added(key))) {
+            return Ok((before, after));
+        }
+        let old = self.fresh("old");
+        let place = self.locate(argument, entity);
+        let fields = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect::<Vec<_>>();
+        before.push(with(place.find(Some(all(&fields, 1))), "as", old.as_str()));
+        before.push(fail(&format!("{old} == null"), "not_found()"));
+        let mut added = map! {};
+        for (operator, fields) in changes {
+            for (key, value) in fields.iter().filter(|(key, _)| is_added(key)) {
+                let Some(Spanned { value: text, .. }) = value.as_literal() else {
+                    let message =
+                        format!("`{}` has a sum, and `{}` is set to no value", model.key(relation), key.value);
+                    return refuse_shape(relation, message, "by how much does it change?", "set it to an argument");
+                };
+                let text = text.strip_prefix('<').and_then(|text| text.strip_suffix('>')).unwrap_or(&text);
+                let mut amount = value.clone();
+                if operator == "$set" {
+                    let more = self.fresh("more");
+                    after.push(keep(&more, format!("{text} - {old}.{}", key.value)));
+                    amount = slot(&more);
+                }
+                added = with(added, &sum_of(this.down(), &key.value), amount);
+            }
+        }
+        let filter = self.owner_filter(relation, argument, &old);
+        after.push(update_one(&model.collection(this.one), filter, map! { "$inc" => added }));
+        Ok((before, after))
+    }
+
+    /// The filter of the one side of a record whose document is in a variable.
+    pub fn owner_filter(&mut self, relation: usize, argument: &str, old: &str) -> Node {
+        let model = self.model();
+        if !old.is_empty() && self.documents.shape.up_word(relation) == Word::Reference {
+            return map! { "_id" => slot(&format!("{old}.{}", model.relations[relation].up())) };
+        }
+        let field = self.documents.shape.list_id(model, relation);
+        self.documents.index(&model.collection(model.relations[relation].one), &[(field.clone(), 1)], false);
+        map! { field => slot(&format!("{argument}._id")) }
+    }
+
+    /// The counter or sum of a path, where the one side has it.
+    pub fn total(&mut self, from: &str, relation: usize, field: Option<&str>) -> Option<LogicalReply> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let this = &model.relations[relation];
+        let name = match field {
+            None => shape.counter(model, relation)?,
+            Some(field) => shape.sums(relation).iter().find(|sum| *sum == field).map(|sum| sum_of(this.down(), sum))?,
+        };
+        let place = self.locate(from, this.one);
+        let step = place.find(Some(map! { "_id" => 0, name.as_str() => 1 }));
+        Some(LogicalReply { steps: vec![step], value: format!("reply == null ? 0 : reply.{name}") })
+    }
+
+    /// The newest records, from the array `holder` of the one side, if they are all that is asked for.
+    pub fn from_newest(&self, relation: usize, selection: &Selection, holder: &str) -> Option<(String, String)> {
+        let (most, field) = self.documents.shape.newest(self.model(), relation)?;
+        let limit = selection.newest_limit()?;
+        let limit = limit.as_literal()?.value;
+        let limit = limit.trim_matches(['<', '>']);
+        let newest = format!("reverse({holder}.{field})");
+        match (limit.parse::<i64>(), most.parse::<i64>()) {
+            _ if limit == most => Some((field, newest)),
+            (Ok(limit), Ok(most)) if limit < most => Some((field, format!("slice({newest}, 0, {limit})"))),
+            _ => None,
+        }
+    }
+}
+
+/// Refuses totals that a shape or an operation cannot keep.
+pub(super) fn check_totals(model: &Model, shape: &ModelShape) -> Derived<()> {
+    for (relation, this) in model.relations.iter().enumerate() {
+        let (key, many) = (model.key(relation), model.name(this.many));
+        if !shape.has_totals(relation) {
+            continue;
+        }
+        if !shape.home(model, this.one).1.is_empty() {
+            let message = format!("`{key}` has counters, sums or newest records in a record that is in an array");
+            return refuse_shape(relation, message, "not derived", "try `reference` for the relation above it");
+        }
+        if shape.newest(model, relation).is_none() {
+            continue;
+        }
+        let entity = model.entity(this.many);
+        let sort: Vec<String> = entity
+            .sort
+            .as_ref()
+            .and_then(Node::as_mapping)
+            .unwrap_or_default()
+            .iter()
+            .map(|(field, _)| field.value.clone())
+            .collect();
+        if !sort.iter().any(|field| field == "_id") {
+            let message = format!("`{key}: newest` of records without a total order");
+            let help = format!("give `{many}` a `sort` that ends with `_id`");
+            return refuse_shape(relation, message, "which are the newest?", &help);
+        }
+        if model.is_removed(this.many) {
+            let message = format!("`{key}: newest` of records that an operation deletes or moves");
+            let label = "older records would have to take their places";
+            return refuse_shape(
+                relation,
+                message,
+                label,
+                "try `reference` or `list`, or mark deleted records by a field",
+            );
+        }
+        if model.is_changed(this.many, &sort) {
+            let message = format!("`{key}: newest` of records whose order an operation changes");
+            return refuse_shape(
+                relation,
+                message,
+                "another record may be the newest then",
+                "try `reference` or `list`",
+            );
+        }
+    }
+    Ok(())
+}
