@@ -137,8 +137,18 @@ fn strategies(parts: &PartEvaluations, decision: &Decision, width: usize) -> Vec
     let decisive = decisive.unwrap_or(Criterion::OWN_TIME);
     let as_time = |place: usize| parts.number_of_mix(decisive, place).map(|number| decisive.quantity().as_time(number));
     let mut places: Vec<usize> = main.without_repeat().map(|(place, _)| place).collect();
-    let [least, most] = [f64::min, f64::max].map(|pick| places.iter().filter_map(|place| as_time(*place)).reduce(pick));
-    let (Some(least), Some(most)) = (least, most) else { return Vec::new() };
+    let times: Vec<(usize, f64)> = places.iter().filter_map(|place| Some((*place, as_time(*place)?))).collect();
+    // An unsafe strategy is none to be measured by.
+    let is_unsafe = |place: usize| main.strategies[place].is_unsafe;
+    let order = |a: &&(usize, f64), b: &&(usize, f64)| is_unsafe(a.0).cmp(&is_unsafe(b.0)).then(a.1.total_cmp(&b.1));
+    let Some(&(best, least)) = times.iter().min_by(order) else { return Vec::new() };
+    let most = times.iter().map(|(_, time)| *time).fold(least, f64::max);
+    // The ratio that is tested, as in every sentence.
+    let question = parts.of_mix(decisive.part, decisive.metric);
+    let times_best = |place: usize, time: f64| {
+        let tested = question.and_then(|question| question.pair(place, best)?.ratio);
+        tested.map_or(time / least, |ratio| decisive.quantity().as_time(ratio.mean))
+    };
     if places.len() > MOST_STRATEGIES {
         let size = |place: &usize| as_time(*place).unwrap_or(f64::INFINITY);
         places.sort_by(|a, b| size(a).total_cmp(&size(b)));
@@ -164,12 +174,12 @@ fn strategies(parts: &PartEvaluations, decision: &Decision, width: usize) -> Vec
         if let Some(time) = as_time(*place) {
             let length = ((time / most * room as f64).round() as usize).max(usize::from(room > 0));
             let bar = "█".repeat(if room < SHORTEST_BAR { 0 } else { length });
-            let _ = write!(line, "  {:<6} {bar}", format!("×{}", three(time / least)));
+            let _ = write!(line, "  {:<6} {bar}", format!("×{}", three(times_best(*place, time))));
             line.truncate(line.trim_end().len());
         }
         let is_winner = decision.winner.as_deref() == main.strategies.get(*place).map(|one| one.name.as_str());
-        let beaten = beaten.contains(place).then(|| as_time(*place)).flatten();
-        (if is_winner { Tone::Best } else { beaten.map_or(Tone::Plain, |time| heat_map::heat(time / least)) }, line)
+        let beaten = beaten.contains(place).then(|| Some(times_best(*place, as_time(*place)?))).flatten();
+        (if is_winner { Tone::Best } else { beaten.map_or(Tone::Plain, heat_map::heat) }, line)
     };
     let rest = (left_out > 0).then(|| (Tone::Faint, format!("  and {left_out} more, which are worse")));
     std::iter::once((Tone::Faint, heading)).chain(places.iter().zip(&names).map(line)).chain(rest).collect()
@@ -236,6 +246,7 @@ fn operations(parts: &PartEvaluations, width: usize, room: usize) -> Vec<ToneLin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Part;
     use crate::report::tests::report;
     use crate::stats::sample;
 
@@ -262,6 +273,25 @@ mod tests {
         let narrow = operations(parts, 40, 30);
         let text = narrow.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join(" ");
         assert!(text.contains("more strategy: --full") || text.contains("more strategies: --full"), "{narrow:#?}");
+    }
+
+    #[test]
+    fn times_the_best_is_the_ratio_that_is_tested() {
+        let mut run = sample::whole(&sample::run(8));
+        run.parts.retain(|part, _| *part == Part::Own);
+        let report = Report::new(&run);
+        let line = |report: &Report| {
+            let lines = lines(report, 100).unwrap();
+            lines.into_iter().find(|(_, line)| line.starts_with("  embedded")).unwrap().1
+        };
+        let same = line(&report);
+        // The ratio is that of the rounds that both strategies have.
+        let own = run.parts.get_mut(&Part::Own).unwrap();
+        own[0].cells[0].operations.iter_mut().for_each(|operation| operation.outcomes.clear());
+        let report = Report::new(&run);
+        let without = line(&report);
+        assert!(same.contains("754 µs") && without.contains("757 µs"), "{same}\n{without}");
+        assert!(same.contains("×1.68") && without.contains("×1.68"), "{same}\n{without}");
     }
 
     #[test]
