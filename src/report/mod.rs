@@ -146,9 +146,14 @@ impl Report {
         !self.headline.invalid.is_empty()
     }
 
-    /// Whether a threshold failed.
-    pub fn has_failed_thresholds(&self) -> bool {
-        self.run.iter().flat_map(|run| &run.thresholds).any(|threshold| !threshold.has_passed)
+    /// Whether all thresholds passed; `None` where none failed and some are undecided.
+    pub fn has_passed_thresholds(&self) -> Option<bool> {
+        let mut results = self.run.iter().flat_map(|run| &run.thresholds).map(|threshold| threshold.passed);
+        if results.clone().any(|passed| passed == Some(false)) {
+            Some(false)
+        } else {
+            results.all(|passed| passed.is_some()).then_some(true)
+        }
     }
 }
 

@@ -81,7 +81,7 @@ pub use session_spread::{
 pub use shared_cache::{DIRTY_SHARE, SharedCache};
 pub use sizes::{Change, CollectionGrowth, collection_growth};
 pub use student::t_quantile;
-pub use threshold::{Measurement, Threshold};
+pub use threshold::{Doubt, Measurement, Threshold};
 pub use throughput::cell_rate;
 pub use timeline::{RoundTimes, Spread, round_times, slice_rates};
 pub use validity::{

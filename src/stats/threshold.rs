@@ -7,8 +7,9 @@ use crate::record::{Metric, MetricUse, Unit};
 use crate::results::RunRecord;
 
 use super::bound::{Bound, parse_positive, parse_time};
+use super::run_comparison::{repeat_ratio, stolen_cells};
 use super::view::operations;
-use super::{outcome_totals, value};
+use super::{outcome_totals, overloaded, value};
 
 const EXAMPLE: &str = "embedded.read_post.p99<5ms";
 
@@ -37,10 +38,31 @@ pub enum Measurement {
     Messages(f64),
 }
 
+/// Why a run does not decide a threshold on a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Doubt {
+    /// The strategy kept up with this share (0 to 1) of the calls due: its times are those of a queue that grew.
+    Overloaded(f64),
+    /// The hypervisor took much of the processors from this share (0 to 1) of the cells.
+    Steal(f64),
+    /// One measurement of the baseline, divided by the other.
+    Repeat(f64),
+}
+
 impl Threshold {
     /// Whether a number that was found is below the limit.
     pub fn has_passed(&self, found: Option<Measurement>) -> bool {
         found.is_some_and(|found| found < self.limit)
+    }
+
+    /// Why the number that was found decides nothing; `None` where it does. A busy machine makes times longer, so that one which
+    /// passes there would pass elsewhere.
+    pub fn doubt(&self, record: &RunRecord, found: Option<Measurement>) -> Option<Doubt> {
+        let strategy = record.strategies.iter().position(|entry| entry.name == self.strategy)?;
+        let Some(Measurement::Nanoseconds(_)) = found else { return None };
+        let disturbed = || stolen_cells(record).map(Doubt::Steal).or_else(|| repeat_ratio(record).map(Doubt::Repeat));
+        let is_longer = !self.has_passed(found);
+        overloaded(record, strategy).map(Doubt::Overloaded).or_else(|| is_longer.then(disturbed).flatten())
     }
 
     /// The number that the report's tables have, of the same kind as the limit; `None` when the run has none, for example with

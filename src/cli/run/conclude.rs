@@ -41,9 +41,10 @@ pub fn conclude<T: Target, G: Target + 'static>(
     if let Some(error) = early.or(unwritten) {
         return Err(end(error, point.saved));
     }
-    let exit = match exit_of(record) {
-        Exit::Success if report.has_failed_thresholds() => Exit::CheckFailed,
-        exit => exit,
+    let exit = match (exit_of(record), report.has_passed_thresholds()) {
+        (Exit::Success, Some(false)) => Exit::CheckFailed,
+        (Exit::Success, None) => Exit::Invalid,
+        (exit, _) => exit,
     };
     Ok((exit, report))
 }

@@ -62,7 +62,8 @@ fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
     let mut lines = Vec::new();
     let thresholds = report.run.iter().flat_map(|run| &run.thresholds);
     lines.extend(thresholds.flat_map(|one| {
-        let (mark, tone) = if one.has_passed { ("✓", Tone::Plain) } else { ("✗", Tone::Bad) };
+        let (mark, tone) = one.mark();
+        let tone = if tone == Tone::Good { Tone::Plain } else { tone };
         wrapped(tone, &format!("{}  {mark} {} {}", one.text, one.word(), one.found), width)
     }));
     let claims = report.run.as_ref().and_then(|run| run.claims.clone());

@@ -18,7 +18,11 @@ impl Renderer for Junit {
             report.headline.incomplete.iter().chain(&report.headline.invalid).map(String::as_str).collect();
         let validity = ("the run is valid and complete".to_owned(), problems.join(" "));
         let thresholds = report.run.iter().flat_map(|run| &run.thresholds).map(|threshold| {
-            let failure = if threshold.has_passed { String::new() } else { format!("found: {}", threshold.found) };
+            let failure = match threshold.passed {
+                Some(true) => String::new(),
+                Some(false) => format!("found: {}", threshold.found),
+                None => format!("undecided: {}", threshold.found),
+            };
             (threshold.text.clone(), failure)
         });
         let cases: Vec<(String, String)> = std::iter::once(validity).chain(thresholds).collect();

@@ -26,8 +26,9 @@ pub fn smoke(record: &RunRecord, report: &Report) -> String {
 /// Why the run is invalid or incomplete, failed thresholds and calls, and the warnings that do not concern times.
 fn problems(record: &RunRecord, report: &Report) -> Vec<String> {
     let invalid = report.headline.invalid.iter().map(|reason| format!("INVALID RUN: {reason}"));
-    let thresholds = report.run.iter().flat_map(|run| &run.thresholds).filter(|threshold| !threshold.has_passed);
-    let thresholds = thresholds.map(|one| format!("Threshold failed: {}, found {}.", one.text, one.found));
+    let thresholds =
+        report.run.iter().flat_map(|run| &run.thresholds).filter(|threshold| threshold.passed != Some(true));
+    let thresholds = thresholds.map(|one| format!("Threshold {}: {}, found {}.", one.word(), one.text, one.found));
     let warnings = record.warnings.iter().map(|warning| plain(warning));
     let warnings = warnings.chain(record.verification.as_ref().and_then(method::vacuous));
     invalid

@@ -98,10 +98,15 @@ pub(super) fn disturbances(mix: &Sides, reference: Option<&str>) -> Vec<Disturba
 }
 
 fn steal(side: Side, run: &RunRecord) -> Option<Disturbance> {
+    stolen_cells(run).map(|cells| Disturbance::Steal { side, cells })
+}
+
+/// The share (0 to 1) of a run's cells with much steal, where it is too large for its times to be judged.
+pub(crate) fn stolen_cells(run: &RunRecord) -> Option<f64> {
     let known = run.rounds.iter().flat_map(|round| &round.cells).filter_map(|cell| cell.machine.steal);
     let (stolen, all) =
         known.fold((0.0, 0.0), |(stolen, all), share| (stolen + f64::from(u8::from(share > STEAL)), all + 1.0));
-    (stolen > STOLEN_CELLS * all).then(|| Disturbance::Steal { side, cells: stolen / all })
+    (stolen > STOLEN_CELLS * all).then(|| stolen / all)
 }
 
 /// Only with open load the same calls are due on both sides.
@@ -115,8 +120,13 @@ fn other_load(mix: &Sides, reference: &str) -> Option<Disturbance> {
 }
 
 fn repeat(side: Side, run: &RunRecord) -> Option<Disturbance> {
+    repeat_ratio(run).map(|ratio| Disturbance::Repeat { side, ratio })
+}
+
+/// The one measurement of the baseline divided by the other, where they are too far apart for times to be judged.
+pub(crate) fn repeat_ratio(run: &RunRecord) -> Option<f64> {
     let repeat = run.strategies.iter().position(|strategy| strategy.is_repeat)?;
     let alone = |strategy| RoundSeries::alone(run, SeriesKey::new(Metric::MEAN, strategy, None)).rounds;
     let found = Estimate::of(&log_ratios(&alone(repeat), &alone(0)))?;
-    (found.mean.abs() > UNSTABLE.ln_1p()).then(|| Disturbance::Repeat { side, ratio: found.ratio() })
+    (found.mean.abs() > UNSTABLE.ln_1p()).then(|| found.ratio())
 }

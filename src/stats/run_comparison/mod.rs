@@ -19,6 +19,7 @@ use super::view::Role;
 use super::{CollectionGrowth, collection_growth, distinct, inspected, operations, outcome_totals, role, value};
 pub use disturbance::Disturbance;
 use disturbance::disturbances;
+pub(crate) use disturbance::{repeat_ratio, stolen_cells};
 use numbers::{Asked, Judging, Numbers, sessions};
 
 /// The fewest means that can show a shared shift.

@@ -55,7 +55,7 @@ fn values(column: &Column) -> Value {
     let kind = match column.kind {
         Kind::Text => json!({ "type": ["string", "null"] }),
         Kind::Number => json!({ "type": ["number", "null"] }),
-        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Flag => json!({ "type": ["boolean", "null"] }),
         Kind::Numbers => json!({ "type": "array", "items": { "type": ["number", "null"] } }),
         Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Map => json!({ "type": "object", "additionalProperties": { "type": ["number", "string", "null"] } }),
