@@ -18,6 +18,7 @@ use super::next::NextCommand;
 use super::onward::{self, Form};
 use super::open::open;
 use super::output;
+use super::run::after_run;
 
 /// Renders the results of a run again.
 ///
@@ -43,7 +44,11 @@ pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
         };
     }
     let text = in_format(&report, arguments.format, arguments.full);
-    output::print(&text.unwrap_or_else(|| metrics(&record))).map(|()| Exit::Success)
+    output::print(&text.unwrap_or_else(|| metrics(&record)))?;
+    if arguments.format == ReportFormat::Terminal {
+        after_run(None, &record, &report, folder).print();
+    }
+    Ok(Exit::Success)
 }
 
 /// Opens the page that lies in a folder.
