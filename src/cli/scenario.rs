@@ -59,7 +59,10 @@ impl Ready {
             return Ok(());
         }
         let lines = skipped.iter().map(|one| format!("skipped {}: {}", one.name, one.reason)).collect::<Vec<_>>();
-        output::message(&format!("MongoDB {version} does not know all commands:\n  {}\n", lines.join("\n  ")));
+        output::message(&format!(
+            "MongoDB {version} does not know all commands and options:\n  {}\n",
+            lines.join("\n  ")
+        ));
         let mut left: Vec<String> =
             self.plan.arms.iter().filter(|arm| !arm.is_repeat).map(|arm| arm.name.clone()).collect();
         let baseline = left.first().cloned();

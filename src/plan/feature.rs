@@ -77,6 +77,12 @@ pub fn later_release(message: &str, version: &str) -> Option<&'static str> {
     later.filter(named).map(|row| row.1).min_by_key(|since| release(since))
 }
 
+/// Returns the release that brought an option of this kind, if it is later than the server's `version`.
+pub fn later_option(kind: FeatureKind, name: &str, version: &str) -> Option<&'static str> {
+    let later = FEATURES.iter().filter(|row| row.0 == kind && release(row.1) > release(version));
+    later.filter(|row| row.2.split_whitespace().any(|known| known == name)).map(|row| row.1).next()
+}
+
 /// The major and minor number of a version.
 fn release(version: &str) -> (u32, u32) {
     let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
@@ -165,6 +171,8 @@ const FEATURES: &[Row] = {
              wildcardProjection",
         ),
         (Index, "6.0", "prepareUnique"),
+        // A wildcard among other fields.
+        (Index, "7.0", "key.$**"),
         (
             Collection,
             "5.0",
@@ -173,6 +181,7 @@ const FEATURES: &[Row] = {
         ),
         (Collection, "5.3", "clusteredIndex"),
         (Collection, "6.0", "changeStreamPreAndPostImages encryptedFields"),
+        (Collection, "6.3", "timeseries.bucketMaxSpanSeconds timeseries.bucketRoundingSeconds"),
         (
             Collation,
             "5.0",

@@ -1,8 +1,9 @@
 //! Whether the server knows the commands of a strategy, asked before anything is loaded.
 
-use bson::{RawArrayBuf, RawDocumentBuf, rawdoc};
+use bson::{RawArrayBuf, RawDocument, RawDocumentBuf, rawdoc};
 
-use crate::plan::feature::later_release;
+use crate::engine::run::loader::{create_command, indexes};
+use crate::plan::feature::{FeatureKind, later_option, later_release};
 use crate::plan::{Arm, Frame, Plan, Program, Step, call_id};
 use crate::results::SkippedStrategy;
 use crate::server::{FailureKind, ReplyKind, Target};
@@ -29,6 +30,9 @@ pub struct Refusals {
 pub async fn refusals(target: &impl Target, plan: &Plan, database: &str, version: &str) -> Refusals {
     let mut found = Refusals::default();
     for arm in plan.arms.iter().filter(|arm| !arm.is_repeat) {
+        if let Some(reason) = later_collection(plan, arm, version) {
+            found.skipped.push(SkippedStrategy { name: arm.name.clone(), reason });
+        }
         for sample in sample_commands(plan, arm) {
             let Some(message) = refusal(target, database, &sample.command).await else { continue };
             let message = message.trim_end_matches('.');
@@ -45,6 +49,33 @@ pub async fn refusals(target: &impl Target, plan: &Plan, database: &str, version
     // One mistake may be in several strategies, by `like`.
     found.mistakes.dedup();
     found
+}
+
+/// Returns the first option of a strategy's collections and indexes that only a later release knows. The server explains no
+/// `create`.
+fn later_collection(plan: &Plan, arm: &Arm, version: &str) -> Option<String> {
+    arm.collections.iter().find_map(|collection| {
+        let later = |kind: FeatureKind, document: &RawDocument| {
+            let (name, since) = later_field(kind, document, version)?;
+            let kind = kind.word();
+            Some(format!("{kind} `{name}` of {} (available since MongoDB {since})", collection.name))
+        };
+        let create = create_command(plan, collection).ok();
+        create.and_then(|create| later(FeatureKind::Collection, &create)).or_else(|| {
+            let indexes = indexes(plan, collection).unwrap_or_default();
+            indexes.iter().find_map(|index| later(FeatureKind::Index, index))
+        })
+    })
+}
+
+/// The first field of a document, or of a document in it, that only a later release knows; of a key, only if it is one of several.
+fn later_field(kind: FeatureKind, document: &RawDocument, version: &str) -> Option<(String, &'static str)> {
+    document.iter().flatten().find_map(|(name, value)| {
+        let inner = value.as_document().filter(|inner| name.as_str() != "key" || inner.iter().count() > 1);
+        let inner = inner.into_iter().flat_map(RawDocument::iter).flatten();
+        let mut names = std::iter::once(name.to_string()).chain(inner.map(|(inner, _)| format!("{name}.{inner}")));
+        names.find_map(|name| Some((later_option(kind, &name, version)?, name))).map(|(since, name)| (name, since))
+    })
 }
 
 /// Returns what the server says to a command that it does not know. The stages of a pipeline are asked about one by one, because
@@ -129,4 +160,30 @@ fn bind(steps: &[Step], frame: &mut Frame, add: &mut dyn FnMut(usize, &str, RawD
             first.into_iter().for_each(|value| frame.set(*slot, value));
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_collections_and_indexes_have_their_release() {
+        let series = rawdoc! { "create": "c", "timeseries": { "timeField": "at", "bucketMaxSpanSeconds": 60 } };
+        let clustered = rawdoc! { "create": "c", "clusteredIndex": { "key": { "_id": 1 }, "unique": true } };
+        let [wildcard, compound] =
+            [rawdoc! { "$**": 1 }, rawdoc! { "a": 1, "$**": 1 }].map(|key| rawdoc! { "key": key, "name": "n" });
+        let found = |kind, document: &RawDocumentBuf, version| later_field(kind, document, version);
+        let some = |name: &str, since| Some((name.to_owned(), since));
+        assert_eq!(found(FeatureKind::Collection, &series, "6.0.5"), some("timeseries.bucketMaxSpanSeconds", "6.3"));
+        assert_eq!(found(FeatureKind::Collection, &clustered, "5.0.9"), some("clusteredIndex", "5.3"));
+        assert_eq!(found(FeatureKind::Index, &compound, "6.0.5"), some("key.$**", "7.0"));
+        for (kind, document, version) in [
+            (FeatureKind::Collection, &series, "7.0.1"),
+            (FeatureKind::Collection, &clustered, "6.0.5"),
+            (FeatureKind::Index, &wildcard, "6.0.5"),
+            (FeatureKind::Index, &compound, "7.0.0"),
+        ] {
+            assert_eq!(found(kind, document, version), None, "{document:?}");
+        }
+    }
 }
