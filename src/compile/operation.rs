@@ -43,6 +43,7 @@ fn compile_arguments<'n>(
     diagnostics: &'n Diagnostics,
 ) -> (Option<Vec<Argument>>, Scope<'n>) {
     let mut scope = Scope::new(names, diagnostics, "");
+    scope.is_broken = operation.is_broken;
     let mut arguments = Vec::new();
     for (name, node) in &operation.arguments {
         scope.relabel(format!("{}.{}", operation.name.value, name.value));

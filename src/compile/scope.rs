@@ -122,6 +122,8 @@ pub struct Scope<'a> {
     variables: Vec<Variable>,
     /// The most slots that were ever taken at once.
     pub slots: usize,
+    /// Whether names are missing, because of a problem that is reported already.
+    pub is_broken: bool,
     label: String,
     sites: usize,
 }
@@ -129,12 +131,13 @@ pub struct Scope<'a> {
 impl<'a> Scope<'a> {
     /// Creates an empty scope; `label` sets the generators of this place apart from all others.
     pub fn new(names: &'a Names, diagnostics: &'a Diagnostics, label: impl Into<String>) -> Scope<'a> {
-        Scope { names, diagnostics, variables: Vec::new(), slots: 0, label: label.into(), sites: 0 }
+        Scope { names, diagnostics, variables: Vec::new(), slots: 0, is_broken: false, label: label.into(), sites: 0 }
     }
 
     /// The same variables at another place.
     pub fn moved<'b>(self, names: &'b Names, diagnostics: &'b Diagnostics, label: String) -> Scope<'b> {
-        Scope { variables: self.variables, slots: self.slots, ..Scope::new(names, diagnostics, label) }
+        let Scope { variables, slots, is_broken, .. } = self;
+        Scope { variables, slots, is_broken, ..Scope::new(names, diagnostics, label) }
     }
 
     /// Begins a new place for generators; variables stay.
@@ -214,9 +217,9 @@ impl<'a> Scope<'a> {
         self.names.parameters.iter().find(|(parameter, _)| **parameter == *name).map(|(_, value)| value)
     }
 
-    /// Whether a parameter of this name has no value, which is reported already.
+    /// Whether a name may be one that is missing because of a problem that is reported already.
     pub fn is_broken(&self, name: &str) -> bool {
-        self.names.broken.iter().any(|broken| broken == name)
+        self.is_broken || self.names.broken.iter().any(|broken| broken == name)
     }
 
     /// `item.cart` for `cart`: the name as a member of the one variable whose records have it.

@@ -9,6 +9,8 @@ pub struct OperationDefinition {
     pub name: Spanned<String>,
     /// `arguments`, in order: name and CEL expression.
     pub arguments: Vec<(Spanned<String>, Node)>,
+    /// Whether some are missing, because of a problem that is reported already.
+    pub is_broken: bool,
     /// `returns`: a type (`entity`, `value`, `[T]`, `{ set: T }`, `{ field: T }`); none for an operation that only acts.
     pub returns: Option<Node>,
     /// `serial`: CEL of the arguments; calls with equal values keep their order in verification.

@@ -1,7 +1,7 @@
 //! `operations` and `mixes`.
 
 use crate::scenario::keys::{self, Takes};
-use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition};
+use crate::scenario::{Diagnostics, MixDefinition, Node, OperationDefinition};
 
 use super::entry::{Entry, wrong_type};
 use super::fields::Fields;
@@ -13,9 +13,11 @@ pub(super) fn operation(entry: &Entry, diagnostics: &Diagnostics) -> OperationDe
     let name = entry.0.clone();
     value::check_name(&name, "an operation", diagnostics);
     let fields = Fields::of_optional(entry, "operation", EXAMPLE, keys::OPERATION, diagnostics);
+    let is_wrong = |node: &Node| node.as_mapping().is_none() && !node.is_null();
     OperationDefinition {
         name,
         arguments: fields.expressions("arguments"),
+        is_broken: is_wrong(&entry.1) || entry.1.get("arguments").is_some_and(is_wrong),
         returns: fields.node("returns"),
         serial: fields.node("serial"),
         does: fields.entry("does").map(|entry| logical::steps(entry, diagnostics)).unwrap_or_default(),
