@@ -4,8 +4,9 @@
 
 use std::path::Path;
 
-use crate::report::plain;
+use crate::report::run::decision::NextStep;
 use crate::report::run::sections::method::quoted;
+use crate::report::{Report, plain};
 use crate::results::{Preset, RunRecord, in_percent};
 use crate::server::database_names::DEFAULT_PREFIX;
 
@@ -114,6 +115,35 @@ pub fn subject_of(record: &RunRecord) -> SubjectArguments {
     }
 }
 
+/// The command after a report of a run in a folder, with the options of its record.
+pub fn after_report(record: &RunRecord, report: &Report, folder: &Path) -> NextCommand {
+    let again = |preset| NextCommand::like("run", record).preset(preset);
+    let (sweep, invalid) = (NextCommand::like("sweep", record), again(record.settings.preset));
+    after(record, report, folder, &again, sweep, invalid)
+}
+
+/// The command after a run: the one that measures it again with another preset, a sweep, the one after an invalid run, or one that
+/// says more.
+pub fn after(
+    record: &RunRecord,
+    report: &Report,
+    folder: &Path,
+    again: &dyn Fn(Preset) -> NextCommand,
+    sweep: NextCommand,
+    invalid: NextCommand,
+) -> NextCommand {
+    let whole = || NextCommand::about(&["report"], folder).option("full", "");
+    let Some(run) = &report.run else { return whole() };
+    match NextStep::of(&run.parts, report.is_invalid()) {
+        NextStep::SelfTest => invalid,
+        NextStep::Preset(preset) => again(preset),
+        NextStep::Option(name, value) => again(record.settings.preset).option(name, &value),
+        NextStep::Sweep { vary, .. } => sweep.option("vary", &vary),
+        NextStep::Explain => NextCommand::about(&["explain"], folder),
+        NextStep::Report => whole(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,5 +161,19 @@ mod tests {
         let expected = "Next: docshape run './my scenario.yaml' --mix writing --share read_post=7% --set posts=5 --uri URI --yes \
                         --preset full\n";
         assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_report_goes_on_as_its_run_did() {
+        let of = |rounds, preset| {
+            let mut record = sample::whole(&sample::run(rounds));
+            record.settings.preset = preset;
+            after_report(&record, &Report::new(&record), Path::new("results/x")).line()
+        };
+        let name = sample::run(1).scenario.name;
+        assert_eq!(of(1, Preset::Smoke), format!("Next: docshape run {name}\n"));
+        assert_eq!(of(1, Preset::Quick), format!("Next: docshape run {name} --rounds 6\n"));
+        let decided = of(8, Preset::Quick);
+        assert!(decided.contains("explain results/x") || decided.contains("--vary share:"), "{decided}");
     }
 }

@@ -14,11 +14,10 @@ use crate::scenario::{self, Diagnostics, Source};
 
 use super::argument::{ReportArguments, ReportFormat};
 use super::exit::{CliError, Exit, write_error};
-use super::next::NextCommand;
+use super::next::{NextCommand, after_report};
 use super::onward::{self, Form};
 use super::open::open;
 use super::output;
-use super::run::after_run;
 
 /// Renders the results of a run again.
 ///
@@ -46,7 +45,7 @@ pub fn report_run(arguments: &ReportArguments) -> Result<Exit, CliError> {
     let text = in_format(&report, arguments.format, arguments.full);
     output::print(&text.unwrap_or_else(|| metrics(&record)))?;
     if arguments.format == ReportFormat::Terminal {
-        after_run(None, &record, &report, folder).print();
+        after_report(&record, &report, folder).print();
     }
     Ok(Exit::Success)
 }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use crate::cli::next::NextCommand;
+use crate::cli::next::{self, NextCommand};
 use crate::report::Report;
-use crate::report::run::decision::NextStep;
 use crate::results::{Preset, RunRecord, RunSettings};
 
 use super::RunArguments;
@@ -15,35 +14,15 @@ const LENGTH: [&str; 5] = ["preset", "rounds", "slices", "duration", "calls"];
 /// Options that choose a part of the scenario.
 const SUBJECT: [&str; 2] = ["share", "write-concern"];
 
-/// The command after a run, with the options of the command that ran it; `None` for a run that is reported again, whose record
-/// has them.
-pub fn after_run(arguments: Option<&RunArguments>, record: &RunRecord, report: &Report, folder: &Path) -> NextCommand {
-    let again = |preset| match arguments {
-        Some(arguments) => again(arguments, preset),
-        None => NextCommand::like("run", record).preset(preset),
+/// The command after a run, with the options of this one.
+pub fn after_run(arguments: &RunArguments, record: &RunRecord, report: &Report, folder: &Path) -> NextCommand {
+    let study = &arguments.study;
+    let sweep = match &study.scenario {
+        Some(scenario) => NextCommand::new(["sweep", scenario]).subject(&study.subject).server(&study.server),
+        None => NextCommand::like("sweep", record),
     };
-    let whole = || NextCommand::about(&["report"], folder).option("full", "");
-    let Some(run) = &report.run else { return whole() };
-    match NextStep::of(&run.parts, report.is_invalid()) {
-        NextStep::SelfTest => {
-            let selftest = |given: &RunArguments| NextCommand::new(["selftest"]).server(&given.study.server);
-            arguments.map_or_else(|| again(record.settings.preset), selftest)
-        }
-        NextStep::Preset(preset) => again(preset),
-        NextStep::Option(name, value) => again(record.settings.preset).option(name, &value),
-        NextStep::Sweep { vary, .. } => {
-            let study = arguments.map(|arguments| &arguments.study);
-            let sweep = match study.and_then(|study| Some((study, study.scenario.as_ref()?))) {
-                Some((study, scenario)) => {
-                    NextCommand::new(["sweep", scenario]).subject(&study.subject).server(&study.server)
-                }
-                None => NextCommand::like("sweep", record),
-            };
-            sweep.option("vary", &vary)
-        }
-        NextStep::Explain => NextCommand::about(&["explain"], folder),
-        NextStep::Report => whole(),
-    }
+    let selftest = NextCommand::new(["selftest"]).server(&study.server);
+    next::after(record, report, folder, &|preset| again(arguments, preset), sweep, selftest)
 }
 
 /// The same command with another preset: without the options of the length of this run.
@@ -66,27 +45,12 @@ mod tests {
 
     use super::*;
     use crate::command_line::{Arguments, CliCommand};
-    use crate::stats::sample;
 
     fn arguments(line: &[&str]) -> RunArguments {
         match Arguments::try_parse_from([&["docshape", "run"], line].concat()).unwrap().command {
             CliCommand::Run(arguments) => *arguments,
             other => panic!("{other:?}"),
         }
-    }
-
-    #[test]
-    fn a_report_goes_on_as_its_run_did() {
-        let of = |rounds, preset| {
-            let mut record = sample::whole(&sample::run(rounds));
-            record.settings.preset = preset;
-            after_run(None, &record, &Report::new(&record), Path::new("results/x")).line()
-        };
-        let name = sample::run(1).scenario.name;
-        assert_eq!(of(1, Preset::Smoke), format!("Next: docshape run {name}\n"));
-        assert_eq!(of(1, Preset::Quick), format!("Next: docshape run {name} --rounds 6\n"));
-        let decided = of(8, Preset::Quick);
-        assert!(decided.contains("explain results/x") || decided.contains("--vary share:"), "{decided}");
     }
 
     #[test]

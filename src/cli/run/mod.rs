@@ -29,7 +29,7 @@ use super::report::{report_of, terminal_of_run};
 use super::scenario::{Ready, prepare};
 use super::server::ServerChoice;
 use super::{CliError, Exit, output};
-pub use after::after_run;
+use after::after_run;
 pub use argument::{MeasurementArguments, RunArguments, StudyArguments};
 pub use claims::after_claims;
 use conclude::{conclude, exit_of, write_reports};
@@ -192,7 +192,7 @@ fn on_server(
         if arguments.open {
             open(&setup.folder.join(HTML_FILE));
         }
-        let next = after_run(Some(arguments), record, &report, &setup.folder);
+        let next = after_run(arguments, record, &report, &setup.folder);
         comparison.conclude(&setup.folder, exit, next)
     })
 }
