@@ -6,6 +6,7 @@ mod choice;
 mod claim;
 mod crud;
 mod document;
+mod does;
 mod dry_run;
 mod entity;
 mod extended_json;
@@ -47,6 +48,7 @@ pub use run::run_parameters;
 
 use audit::check_names;
 use claim::check_claims;
+use does::compile_model;
 use dry_run::{try_calls, try_records};
 use entity::{compile_data, entity_names};
 use indexed_fields::check_indexed_fields;
@@ -140,6 +142,7 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
     }
     let (Some(data), false) = (data, diagnostics.has_errors()) else { return Ok(None) };
     check_arguments(scenario, &strategies, diagnostics);
+    let model = compile_model(scenario, &names, &data, diagnostics).map(Arc::new);
     let position = |arms: &[Arm], name: &String| arms.iter().position(|arm| arm.name == *name);
     let in_order = chosen.iter().filter_map(|name| Some(arms.swap_remove(position(&arms, name)?)));
     let plan = Plan {
@@ -150,6 +153,7 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
         seed: choice.seed,
         data,
         operations: operations.into(),
+        model,
         mix,
         arms: in_order.collect(),
         concerns,

@@ -20,16 +20,7 @@ pub fn facts(scenario: &Scenario, names: &Names, mix: &Arc<Mix>, data: Option<&D
     let mut names = names.clone();
     let unheard = Diagnostics::new();
     let operations = compile_operations(scenario, mix, &mut names, &unheard);
-    let references = names.entities.iter().enumerate().map(|(position, entity)| {
-        let value = |field: &str| data?.entities[position].fields.iter().find(|one| *one.name == *field);
-        let is_field = |name: &str| scenario.entities[position].fields.iter().any(|(field, _)| field.value == name);
-        let target = |(name, target): &(String, Option<usize>)| {
-            let is_list = value(name).is_some_and(|field| is_list(&field.value));
-            target.filter(|_| is_field(name)).map(|target| (name.clone(), target, is_list))
-        };
-        entity.fields.iter().filter_map(target).collect()
-    });
-    let references = references.collect();
+    let references = references(scenario, &names, data);
     let arguments = scenario.operations.iter().map(|operation| {
         let scope = step_scope(operation, &names, &unheard);
         let compiled = operations.iter().find(|made| *made.name == *operation.name.value);
@@ -53,6 +44,20 @@ pub fn facts(scenario: &Scenario, names: &Names, mix: &Arc<Mix>, data: Option<&D
     });
     let arguments = arguments.collect();
     Facts { references, arguments }
+}
+
+/// By entity, the fields that refer to records of another entity, and whether they are lists.
+pub fn references(scenario: &Scenario, names: &Names, data: Option<&Data>) -> Vec<Vec<(String, usize, bool)>> {
+    let fields = names.entities.iter().enumerate().map(|(position, entity)| {
+        let value = |field: &str| data?.entities[position].fields.iter().find(|one| *one.name == *field);
+        let is_field = |name: &str| scenario.entities[position].fields.iter().any(|(field, _)| field.value == name);
+        let target = |(name, target): &(String, Option<usize>)| {
+            let is_list = value(name).is_some_and(|field| is_list(&field.value));
+            target.filter(|_| is_field(name)).map(|target| (name.clone(), target, is_list))
+        };
+        entity.fields.iter().filter_map(target).collect()
+    });
+    fields.collect()
 }
 
 fn is_list(expression: &Expression) -> bool {

@@ -28,7 +28,7 @@ pub struct StepCompiler<'r, 'a> {
     /// What every command carries that is outside of transactions.
     pub concerns: &'r Concerns,
     /// The slot of `reply`.
-    reply: usize,
+    pub reply: usize,
     /// Whether the present step is inside of a `transaction`.
     in_transaction: bool,
     /// The collections named so far; `None` after a name that is not known.
@@ -66,7 +66,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         })
     }
 
-    fn steps(&mut self, steps: &[StepDefinition]) -> Option<Vec<Step>> {
+    /// Some of the steps of a program.
+    pub fn steps(&mut self, steps: &[StepDefinition]) -> Option<Vec<Step>> {
         let compiled: Option<Vec<[Step; 2]>> = all(steps.iter().map(|step| {
             let at = Step::At(self.places.0.len());
             self.places.0.push(self.scope.names.lines.place(step.span));
@@ -198,6 +199,11 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             self.scope.slot_mut(slot).reply = Some(reply);
         }
         slot
+    }
+
+    /// The slot of a name that a step gives to its reply, as an ordinary variable.
+    pub fn reply_name(&mut self, name: &Spanned<String>) -> Option<usize> {
+        self.name(name, Origin::Let, None)
     }
 
     /// A name that a step gives; hiding an argument is an error.

@@ -13,6 +13,7 @@ pub(crate) mod function;
 pub(crate) mod generator;
 mod identical;
 mod memo;
+pub(crate) mod model;
 pub(crate) mod operation;
 pub(crate) mod operator;
 pub(crate) mod program;
@@ -34,6 +35,7 @@ pub use data::{Data, DataClock, Entity};
 pub use expression::{Expression, truth};
 pub use frame::Frame;
 pub use function::{find as find_function, outcome};
+pub use model::{LogicalModel, LogicalOperation};
 pub use operation::{Argument, Mix, Operation};
 pub use program::{Caught, Command, Concerns, Implicit, Places, Program, ReplyShape, Retry, Step, While};
 pub use raw::Raw;
@@ -60,6 +62,8 @@ pub struct Plan {
     pub data: Arc<Data>,
     /// The operations.
     pub operations: Arc<[Operation]>,
+    /// What the operations do to records, by their `does`; `None` where no operation has it.
+    pub model: Option<Arc<LogicalModel>>,
     /// How often each operation is called.
     pub mix: Arc<Mix>,
     /// The strategies that run, the baseline first.

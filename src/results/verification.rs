@@ -27,6 +27,9 @@ pub struct Verification {
     pub fault: Option<FaultKind>,
     /// The strategy that the others are compared with.
     pub baseline: String,
+    /// Sequential calls whose results were compared with the model's; `None` without a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_calls: Option<u64>,
     /// What the sequential calls of each operation returned, in the baseline.
     pub coverage: Vec<OperationCoverage>,
     /// What was seen that fails nothing, in sentences.

@@ -16,6 +16,7 @@ mod difference;
 mod fault;
 mod live_audits;
 mod meeting;
+mod oracle;
 mod ordered_phase;
 mod pairs;
 mod pairs_phase;
@@ -42,6 +43,7 @@ use crate::server::{Db, Target};
 use call::{ArmDatabase, CallResult, PhaseSoFar};
 use difference::differences;
 pub use fault::Fault;
+use oracle::Oracle;
 use records::ExpectedRecords;
 pub use show_call::SingleCall;
 use state::FinalState;
@@ -88,7 +90,7 @@ pub struct Verifier<'v, T> {
 }
 
 /// What the concurrent phases are compared with.
-struct BaselineState {
+struct BaselineState<'v> {
     /// The baseline's database, to which nothing writes any more.
     place: ArmDatabase,
     /// The results of calls; `None` for those that only read.
@@ -99,6 +101,8 @@ struct BaselineState {
     /// The rows right after loading.
     generated: FinalState,
     expected: ExpectedRecords,
+    /// The model after the calls; `None` without one.
+    oracle: Option<Oracle<'v>>,
 }
 
 impl<'v, T: Target> Verifier<'v, T> {
@@ -140,7 +144,7 @@ impl<'v, T: Target> Verifier<'v, T> {
     async fn concurrent(
         &self,
         arm: usize,
-        baseline: &BaselineState,
+        baseline: &BaselineState<'_>,
         own: &mut StrategyFindings,
     ) -> Result<(), RunError> {
         if own.rejected_at.is_none() {
@@ -265,6 +269,45 @@ impl<'v, T: Target> Verifier<'v, T> {
             CallResult::Unknown(message) => format!("unknown   {message}"),
         };
         Some(self.problem_of(call, "fails", vec![line]))
+    }
+
+    /// The records of the model; `None` without one, or where a note says which calls it cannot follow.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    fn oracle(&self, notes: &mut Vec<String>) -> Result<Option<Oracle<'v>>, RunError> {
+        let plan = self.plan;
+        let Some(model) = &plan.model else { return Ok(None) };
+        for (position, operation) in plan.operations.iter().enumerate() {
+            let Err(reason) = &model.operations[position] else { continue };
+            let name = &operation.name;
+            if call::writes(plan, position) {
+                notes.push(format!("No answer is compared with the model: {name} writes, and {reason}."));
+                return Ok(None);
+            }
+            notes.push(format!("The answers of {name} are not compared with the model: {reason}."));
+        }
+        Oracle::new(plan).map(Some).map_err(|error| FatalError::in_all("model", &error).into())
+    }
+
+    /// The rows of the model.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    fn rows(&self, oracle: &Oracle<'_>) -> Result<FinalState, RunError> {
+        oracle.rows().map_err(|error| FatalError::in_all("model", &error).into())
+    }
+
+    /// What the model answers to a call; `None` without an answer.
+    ///
+    /// # Errors
+    /// When an expression of `does` has no value.
+    fn answer(&self, oracle: Option<&mut Oracle<'_>>, call: u64) -> Result<Option<CallResult>, RunError> {
+        let Some(oracle) = oracle else { return Ok(None) };
+        let answer = oracle.call(call);
+        let answer =
+            answer.map_err(|error| FatalError::in_all(format!("does: {}", call::describe(self.plan, call)), &error))?;
+        Ok(answer.map(CallResult::Value))
     }
 
     /// Returns the problem of a call with another result than expected.

@@ -14,7 +14,7 @@ use super::{BaselineState, Verifier, is_same};
 impl<T: Target> Verifier<'_, T> {
     /// Runs one strategy. The results of its writes and its final state must be those of the sequential phase, and so must
     /// the results of its reads once no call runs any more.
-    pub(super) async fn ordered(&self, arm: usize, baseline: &BaselineState) -> Result<PhaseFindings, RunError> {
+    pub(super) async fn ordered(&self, arm: usize, baseline: &BaselineState<'_>) -> Result<PhaseFindings, RunError> {
         (self.progress)(VerifyPhase::Ordered, Some(&self.plan.arms[arm].name));
         let place = &self.provision(arm, self.concurrent_database(arm)).await?;
         let order = CallOrder::new(self.plan, baseline.calls)?;
@@ -39,7 +39,13 @@ impl<T: Target> Verifier<'_, T> {
     }
 
     /// Compares the result of a call that writes with the baseline's.
-    fn compare_write(&self, call: u64, result: &CallResult, baseline: &BaselineState, findings: &mut PhaseFindings) {
+    fn compare_write(
+        &self,
+        call: u64,
+        result: &CallResult,
+        baseline: &BaselineState<'_>,
+        findings: &mut PhaseFindings,
+    ) {
         if let Some(problem) = self.without_result(call, result) {
             findings.add(problem);
         } else if let Some(Some(expected)) = baseline.outcomes.get(call as usize)

@@ -13,21 +13,31 @@ use super::difference::is_reordered;
 use super::{BaselineState, Verifier, is_same};
 
 impl<T: Target> Verifier<'_, T> {
-    /// Makes every call that only reads on the baseline's data and on the strategy's, which should be the same now.
+    /// Makes every call that only reads on the strategy's data, and in the model or else on the baseline's data, which should be
+    /// the same now.
     pub(super) async fn reread(
         &self,
         place: &ArmDatabase,
-        baseline: &BaselineState,
+        baseline: &BaselineState<'_>,
         findings: &mut PhaseFindings,
     ) -> Result<(), RunError> {
         let seed = self.plan.round_seed(0);
         let reads: Vec<u64> =
             (0..baseline.calls).filter(|call| !call::writes(self.plan, self.plan.mix.draw(seed, *call))).collect();
+        let mut oracle = baseline.oracle.clone();
+        let answers: Vec<Option<CallResult>> =
+            reads.iter().map(|call| self.answer(oracle.as_mut(), *call)).collect::<Result<_, _>>()?;
         let findings = RefCell::new(findings);
         let make = async |read| {
             let call = reads[read as usize];
-            let (expected, actual) = join(self.call(&baseline.place, call), self.call(place, call)).await;
-            self.compare_read(call, &expected?.result, &actual?.result, &mut findings.borrow_mut());
+            let expected = async {
+                match &answers[read as usize] {
+                    Some(answer) => Ok(answer.clone()),
+                    None => self.call(&baseline.place, call).await.map(|finished| finished.result),
+                }
+            };
+            let (expected, actual) = join(expected, self.call(place, call)).await;
+            self.compare_read(call, &expected?, &actual?.result, &mut findings.borrow_mut());
             Ok(())
         };
         // Every client sends two commands at once.

@@ -8,9 +8,10 @@ use crate::results::verification::{OperationCoverage, Problem, ReceivedBytes, Ve
 use crate::server::Target;
 
 use super::call::{self, ArmDatabase, CallResult, FinishedCall, PhaseSoFar};
+use super::difference::differences;
 use super::records::ExpectedRecords;
 use super::state::{self, FinalState};
-use super::{BaselineState, Verifier, is_same};
+use super::{BaselineState, Oracle, Verifier, is_same};
 
 /// A strategy while it is compared.
 struct Runner<'t, T> {
@@ -22,10 +23,10 @@ struct Runner<'t, T> {
     is_compared: bool,
 }
 
-impl<T: Target> Verifier<'_, T> {
+impl<'v, T: Target> Verifier<'v, T> {
     /// Runs every call on all strategies before the next call. `None` when the baseline itself fails, so that there is
     /// nothing to compare with.
-    pub(super) async fn sequential(&self, findings: &mut Verification) -> Result<Option<BaselineState>, RunError> {
+    pub(super) async fn sequential(&self, findings: &mut Verification) -> Result<Option<BaselineState<'v>>, RunError> {
         (self.progress)(VerifyPhase::Sequential, None);
         let generated = self.generated()?;
         let mut runners = Vec::new();
@@ -40,15 +41,17 @@ impl<T: Target> Verifier<'_, T> {
             self.check_state(&runner.place, &mut runner.phase.findings, compare).await?;
             runners.push(runner);
         }
+        let mut oracle = self.oracle(&mut findings.notes)?;
+        findings.model_calls = oracle.as_ref().map(|_| 0);
         let mut outcomes = Vec::new();
         for call in 0..self.settings.calls {
             self.stop.check()?;
-            let Some(outcome) = self.step(call, &mut runners, findings).await? else { break };
+            let Some(outcome) = self.step(call, &mut runners, oracle.as_mut(), findings).await? else { break };
             let writes = call::writes(self.plan, self.plan.mix.draw(self.plan.round_seed(0), call));
             outcomes.push(writes.then_some(outcome));
         }
         findings.coverage = self.coverage(&runners);
-        let baseline = self.compare_states(&mut runners, outcomes, generated, findings).await?;
+        let baseline = self.compare_states(&mut runners, outcomes, generated, oracle, findings).await?;
         findings.received = self.received(&runners);
         let mut missing = Vec::new();
         for runner in runners {
@@ -80,12 +83,13 @@ impl<T: Target> Verifier<'_, T> {
         operations.filter_map(of_operation).collect()
     }
 
-    /// Makes one call on every strategy that is still compared. Returns the baseline's result, or `None` when the baseline
-    /// has none to compare with.
+    /// Makes one call on every strategy that is still compared. Returns the model's result or else the baseline's; `None` when
+    /// there is nothing to compare with.
     async fn step(
         &self,
         call: u64,
         runners: &mut [Runner<'_, T>],
+        oracle: Option<&mut Oracle<'_>>,
         findings: &mut Verification,
     ) -> Result<Option<CallResult>, RunError> {
         let operation = self.plan.mix.draw(self.plan.round_seed(0), call);
@@ -96,13 +100,17 @@ impl<T: Target> Verifier<'_, T> {
             self.call_through(explaining, &runner.place, call).await.map(Some)
         });
         let finished: Vec<Option<FinishedCall>> = join_all(calls).await.into_iter().collect::<Result<_, _>>()?;
-        let Some(Some(expected)) = finished.first() else { return Ok(None) };
-        let expected = expected.result.clone();
-        if let Some(problem) = self.unusable(call, &expected) {
+        let baseline = finished.first().and_then(|finished| Some(&finished.as_ref()?.result));
+        let unusable = baseline.and_then(|result| self.unusable(call, result));
+        if let Some(problem) = unusable {
             runners[0].phase.findings.add(problem);
             runners[0].is_compared = false;
             return Ok(None);
         }
+        let answer = self.answer(oracle, call)?;
+        let is_model = answer.is_some();
+        findings.model_calls = findings.model_calls.map(|calls| calls + u64::from(is_model));
+        let Some(expected) = answer.or_else(|| baseline.cloned()) else { return Ok(None) };
         for (runner, finished) in runners.iter_mut().zip(&finished) {
             let Some(finished) = finished else { continue };
             runner.phase.add(self.plan, call, finished);
@@ -114,11 +122,12 @@ impl<T: Target> Verifier<'_, T> {
             if result.is_rejected_for_size() {
                 findings.strategies[runner.place.arm].rejected_at = Some(call);
             } else {
-                let problem = self.failure(call, result);
-                runner.phase.findings.add(problem.unwrap_or_else(|| self.differs(call, &expected, result)));
+                let what = if is_model { "differs from the model" } else { "differs" };
+                let differs = || self.problem_of(call, what, differences(&expected, result));
+                runner.phase.findings.add(self.failure(call, result).unwrap_or_else(differs));
             }
         }
-        Ok(Some(expected))
+        Ok(runners.iter().any(|runner| runner.is_compared).then_some(expected))
     }
 
     /// Returns the problem of a baseline's result that no other can be compared with.
@@ -128,26 +137,28 @@ impl<T: Target> Verifier<'_, T> {
         self.failure(call, result).or_else(|| result.is_rejected_for_size().then(rejected))
     }
 
-    /// Audits every strategy and compares its final state with the baseline's.
+    /// Audits every strategy and compares its final state with the model's or else the baseline's.
     async fn compare_states(
         &self,
         runners: &mut [Runner<'_, T>],
         outcomes: Vec<Option<CallResult>>,
         generated: FinalState,
+        oracle: Option<Oracle<'v>>,
         findings: &mut Verification,
-    ) -> Result<Option<BaselineState>, RunError> {
-        let mut expected = None;
+    ) -> Result<Option<BaselineState<'v>>, RunError> {
+        let mut expected = oracle.as_ref().map(|oracle| self.rows(oracle)).transpose()?;
+        let what = if oracle.is_some() { "final rows, compared with the model," } else { "final rows" };
         let is_usable = runners.first().is_some_and(|baseline| baseline.is_compared);
         for runner in runners.iter_mut() {
             self.stop.check()?;
             self.audit(&runner.place, &mut runner.phase).await?;
-            if runner.place.arm == 0 {
+            if runner.place.arm == 0 && expected.is_none() {
                 expected = Some(self.state(&runner.place).await?);
                 continue;
             }
             // A strategy that is not compared any more has made fewer calls.
-            if let (Some(expected), true) = (&expected, runner.is_compared && is_usable) {
-                let compare = |rows: &FinalState| state::compare("final rows", expected, rows);
+            if let (Some(expected), true) = (&expected, runner.is_compared && (is_usable || oracle.is_some())) {
+                let compare = |rows: &FinalState| state::compare(what, expected, rows);
                 self.check_state(&runner.place, &mut runner.phase.findings, compare).await?;
             }
         }
@@ -156,7 +167,7 @@ impl<T: Target> Verifier<'_, T> {
         let (expected, notes) = ExpectedRecords::learn(self.plan, &generated, &state, &baseline.phase.new);
         findings.notes.extend(notes);
         let place = baseline.place.clone();
-        Ok(is_usable.then(|| BaselineState { place, outcomes, state, calls, generated, expected }))
+        Ok(is_usable.then(|| BaselineState { place, outcomes, state, calls, generated, expected, oracle }))
     }
 
     /// What the calls of every operation returned.

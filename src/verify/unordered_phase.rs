@@ -19,7 +19,7 @@ impl<T: Target> Verifier<'_, T> {
     pub(super) async fn unordered(
         &self,
         arm: usize,
-        baseline: &BaselineState,
+        baseline: &BaselineState<'_>,
         own: &mut StrategyFindings,
     ) -> Result<(), RunError> {
         (self.progress)(VerifyPhase::Unordered, Some(&self.plan.arms[arm].name));

@@ -55,7 +55,8 @@ fn headline(verification: &Verification) -> Headline {
     } else {
         String::new()
     };
-    let subject = format!("{calls} of mix {mix}, seed {seed}, compared with {}{clients}.", plain(baseline));
+    let model = verification.model_calls.map_or("", |_| "the model and ");
+    let subject = format!("{calls} of mix {mix}, seed {seed}, compared with {model}{}{clients}.", plain(baseline));
     Headline {
         scenario: plain(scenario),
         title: "Do all strategies return the same results?".to_owned(),
@@ -99,6 +100,7 @@ fn conclusion(verification: &Verification) -> Vec<String> {
     let failing = safe.iter().filter(|strategy| !strategy.is_clean()).count();
     let found = match (failing, safe.len()) {
         (0, 0) => "There is no safe strategy.".to_owned(),
+        (0, 1) if verification.model_calls.is_some() => "No mistake was found in the only strategy.".to_owned(),
         (0, 1) => "No mistake was found in the only strategy, which was compared with no other.".to_owned(),
         (0, count) => format!("All {count} strategies return the same results."),
         (failing, count) => format!("{failing} of {count} strategies failed."),
@@ -107,7 +109,19 @@ fn conclusion(verification: &Verification) -> Vec<String> {
     let too_large = enumerated(too_large.map(|strategy| plain(&strategy.name)));
     let too_large = too_large.map(|names| format!("Compared only up to a call that is too large for it: {names}."));
     let held = verification.fault.and_then(|kind| held(kind, &safe));
-    [outvoted(verification), Some(found), held, too_large].into_iter().flatten().collect()
+    [outvoted(verification), Some(found), model(verification, &safe), held, too_large].into_iter().flatten().collect()
+}
+
+/// Whether the sequential calls of the safe strategies gave the model's answers; `None` without a model.
+fn model(verification: &Verification, safe: &[&StrategyFindings]) -> Option<String> {
+    let calls = counted(verification.model_calls?, "call");
+    let is_right = |one: &&StrategyFindings| one.is_clean_in(VerifyPhase::Sequential) == Some(true);
+    let all = safe.iter().all(is_right);
+    Some(if all {
+        format!("{calls} give the model's answers.")
+    } else {
+        format!("{calls} were compared with the model's answers.")
+    })
 }
 
 /// How many negative controls fail, as they should; `None` without any.
@@ -133,6 +147,10 @@ fn held(kind: FaultKind, safe: &[&StrategyFindings]) -> Option<String> {
 
 /// Says that all other safe strategies agree on another result than the baseline's; `None` when they do not.
 fn outvoted(verification: &Verification) -> Option<String> {
+    if verification.model_calls.is_some() {
+        // The model says who is right.
+        return None;
+    }
     let safe = || verification.strategies.iter().filter(|strategy| !strategy.is_unsafe);
     let others: Vec<_> = safe().filter(|strategy| strategy.name != verification.baseline).collect();
     let (first, rest) = others.split_first()?;
@@ -369,6 +387,7 @@ pub(super) mod tests {
             clients: 16,
             fault: None,
             baseline: "linked".into(),
+            model_calls: None,
             coverage: Vec::new(),
             notes: Vec::new(),
             skipped: Vec::new(),

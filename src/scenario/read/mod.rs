@@ -23,6 +23,7 @@ use entry::{Entry, place};
 pub(super) use fields::Fields;
 pub use outline::Outline;
 pub(super) use step::StepReader;
+pub(crate) use step::steps as read_steps;
 pub(crate) use strategy::strategy as read_strategy;
 #[cfg(test)]
 pub(super) use yaml::compose;

@@ -14,7 +14,7 @@ use super::value;
 const EXAMPLE: &str = "[{ findOne: posts, filter: { _id: <post> } }, { return: reply.comments }]";
 
 /// The steps under `entry`: a list of steps, or a single step.
-pub(super) fn steps(entry: &Entry, diagnostics: &Diagnostics) -> Vec<StepDefinition> {
+pub(crate) fn steps(entry: &Entry, diagnostics: &Diagnostics) -> Vec<StepDefinition> {
     StepReader { diagnostics, retries: Vec::new(), in_transaction: false }.steps(entry)
 }
 

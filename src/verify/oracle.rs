@@ -1,0 +1,430 @@
+//! The model's answers: logical steps executed in memory, over maps of records. This is what `does` means.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::engine::FinalState;
+use crate::plan::model::{Gives, LogicalRead, LogicalWrite, ModelStep, ListPart, RelationWay, ReadStart};
+use crate::plan::{EvalError, Frame, Outcome, Plan, Raw, Step, Template, Value, truth, written};
+
+/// By the text of its `_id`, a record: its fields, and the `_id` of its parent under the parent's name.
+type Records = BTreeMap<Arc<str>, Arc<Value>>;
+
+/// What a step gives, or why there is no answer.
+type Answer<T = Value> = Result<T, EvalError>;
+
+/// All records of a scenario at a moment. A clone shares those that neither has changed.
+#[derive(Debug, Clone)]
+pub struct Oracle<'p> {
+    plan: &'p Plan,
+    /// By entity.
+    records: Vec<Records>,
+}
+
+impl<'p> Oracle<'p> {
+    /// The loaded records.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub fn new(plan: &'p Plan) -> Answer<Oracle<'p>> {
+        let entities = 0..plan.data.entities.len();
+        let mut oracle = Oracle { plan, records: entities.clone().map(|_| Records::new()).collect() };
+        for entity in entities {
+            let parent = plan.data.entities[entity].parent.map(|parent| &plan.data.entities[parent].name);
+            for record in (0..plan.data.len(entity)).map(|ordinal| plan.data.whole(entity, ordinal)) {
+                let parent = parent.map(|name| record.field(name)).transpose()?;
+                oracle.insert(entity, &record, parent)?;
+            }
+        }
+        Ok(oracle)
+    }
+
+    /// Makes a call. Returns the answer in the form in which results are compared; `None` where the model has none.
+    ///
+    /// # Errors
+    /// When an expression of the operation has no value.
+    pub fn call(&mut self, call: u64) -> Answer<Option<Value>> {
+        let (plan, seed) = (self.plan, self.plan.round_seed(0));
+        let position = plan.mix.draw(seed, call);
+        let model = plan.model.as_ref().map(|model| &model.operations[position]);
+        let Some(Ok(operation)) = model else { return Ok(None) };
+        let frame = &mut plan.arguments(position, seed, call, operation.slots)?;
+        let mut answer = None;
+        for step in &operation.steps {
+            match step {
+                ModelStep::Read(read, alias) => {
+                    let reply = self.read(read, frame)?;
+                    alias.iter().for_each(|slot| frame.set(*slot, reply.clone()));
+                    frame.set(operation.reply, reply);
+                }
+                ModelStep::Write(writes) => answer = Some(self.write_all(writes, frame)?),
+                ModelStep::Other(steps) => answer = other(steps, frame)?,
+            }
+            if answer.is_some() {
+                break;
+            }
+        }
+        let answer = answer.unwrap_or_else(|| frame.slot(operation.reply).clone());
+        let shape = plan.operations[position].returns.as_ref();
+        shape.map_or_else(|| answer.referenced(), |shape| shape.canonical(&answer)).map(Some)
+    }
+
+    /// The rows of all entities.
+    ///
+    /// # Errors
+    /// Never, as all records are drawn.
+    pub fn rows(&self) -> Answer<FinalState> {
+        let rows =
+            self.records.iter().zip(self.plan.data.entities.iter()).enumerate().map(|(at, (records, entity))| {
+                let all = Value::list(records.values().map(|row| Value::clone(row)).collect());
+                Ok((entity.name.to_string(), self.plan.data.canonical_rows(at, &all)?))
+            });
+        rows.collect()
+    }
+
+    fn insert(&mut self, entity: usize, record: &Value, parent: Option<Value>) -> Answer<()> {
+        let owner = self.plan.data.entities[entity].parent.map(|parent| &self.plan.data.entities[parent].name);
+        let mut row = record.content()?.entries();
+        if let (Some(name), Some(parent)) = (owner, parent) {
+            row.retain(|(field, _)| field != name);
+            row.push((Arc::clone(name), id_of(&parent)?));
+        }
+        self.records[entity].insert(key(record)?, Arc::new(Value::Map(row.into())));
+        Ok(())
+    }
+
+    // Reads.
+
+    fn read(&self, read: &LogicalRead, frame: &mut Frame) -> Answer {
+        let all = || self.records[read.entity].values().cloned().collect();
+        let rows: Vec<Arc<Value>> = match &read.subject {
+            ReadStart::All => all(),
+            ReadStart::Record(record, by) => {
+                let record = record.evaluate(frame)?;
+                let is_it = |row: &Arc<Value>| {
+                    let mut fields = by.iter();
+                    fields.all(|field| record.field(field).is_ok_and(|value| at(row, field) == value))
+                };
+                all().into_iter().filter(is_it).collect()
+            }
+            ReadStart::Related(start, entity, relation) => {
+                match self.records[*entity].get(&key(&start.evaluate(frame)?)?) {
+                    Some(start) => self.related(start, relation),
+                    None => Vec::new(),
+                }
+            }
+        };
+        let rows = part(rows, &read.part, frame)?;
+        Ok(match &read.gives {
+            Gives::Record => self.with(rows.first().map(|row| &**row), read, frame)?,
+            Gives::List => {
+                Value::list(rows.iter().map(|row| self.with(Some(row), read, frame)).collect::<Answer<_>>()?)
+            }
+            Gives::Count => Value::Int(rows.len() as i64),
+            Gives::Sum(field) => rows.iter().try_fold(Value::Int(0), |sum, row| plus(&sum, &at(row, field)))?,
+        })
+    }
+
+    /// What is returned of a record.
+    fn with(&self, row: Option<&Value>, read: &LogicalRead, frame: &mut Frame) -> Answer {
+        let own = fields(row, &read.part.fields);
+        if read.with.is_empty() {
+            return Ok(own);
+        }
+        let mut made = vec![(Arc::clone(&self.plan.data.entities[read.entity].name), own)];
+        for (name, relation, of) in &read.with {
+            let others = row.map_or_else(Vec::new, |row| self.related(row, relation));
+            let others = part(others, of, frame)?;
+            let value = match row {
+                _ if relation.is_one => fields(others.first().map(|row| &**row), &of.fields),
+                Some(_) => Value::list(others.iter().map(|row| fields(Some(row), &of.fields)).collect()),
+                None => Value::Null,
+            };
+            made.push((Arc::clone(name), value));
+        }
+        Ok(Value::Map(made.into()))
+    }
+
+    /// The records to which a relation leads from one, in the order of its list.
+    fn related(&self, row: &Value, relation: &RelationWay) -> Vec<Arc<Value>> {
+        let others = &self.records[relation.entity];
+        if relation.is_inverse {
+            let id = at(row, "_id");
+            return others.values().filter(|other| has(&at(other, &relation.field), &id)).cloned().collect();
+        }
+        let ids = at(row, &relation.field);
+        let ids: Vec<Value> = if relation.is_one { vec![ids] } else { ids.items().into_iter().flatten().collect() };
+        ids.iter().filter_map(|id| others.get(&*written(id)).cloned()).collect()
+    }
+
+    // Writes.
+
+    /// Makes all of the writes, or none when one fails.
+    fn write_all(&mut self, writes: &[LogicalWrite], frame: &mut Frame) -> Answer {
+        let before = self.records.clone();
+        let mut outcome = Value::Outcome(Outcome::Ok);
+        for write in writes {
+            match self.write(write, frame)? {
+                Ok(made) if writes.len() == 1 => outcome = Value::Outcome(made),
+                Ok(_) => {}
+                Err(failed) => {
+                    self.records = before;
+                    return Ok(failed);
+                }
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Makes a write. Returns its outcome, or as an error the one that ends the operation.
+    fn write(&mut self, write: &LogicalWrite, frame: &mut Frame) -> Answer<Result<Outcome, Value>> {
+        let gone = Ok(Err(Value::Outcome(Outcome::NotFound)));
+        match write {
+            LogicalWrite::Create { entity, record, parent, with } => {
+                let parent = parent.as_ref().map(|parent| parent.evaluate(frame)).transpose()?;
+                if let (Some(parent), Some(of)) = (&parent, self.plan.data.entities[*entity].parent)
+                    && !self.records[of].contains_key(&key(parent)?)
+                {
+                    return gone;
+                }
+                let record = record.evaluate(frame)?;
+                self.insert(*entity, &record, parent)?;
+                for (list, child) in with {
+                    for one in record.field(list)?.items().into_iter().flatten() {
+                        self.insert(*child, &one, Some(record.clone()))?;
+                    }
+                }
+                Ok(Ok(Outcome::Ok))
+            }
+            LogicalWrite::Update { entity, record, set, inc, moves_to, condition } => {
+                let key = key(&record.evaluate(frame)?)?;
+                let Some(row) = self.records[*entity].get(&key).cloned() else { return gone };
+                if let Some((condition, otherwise)) = condition
+                    && !matches(&row, &bound(condition, frame)?)
+                {
+                    return Ok(Err(otherwise.evaluate(frame)?));
+                }
+                let mut made = Value::clone(&row);
+                for (field, value) in set.as_ref().map(|set| bound(set, frame)).transpose()?.unwrap_or_default() {
+                    let parent = moves_to.filter(|of| self.plan.data.entities[*of].name == field);
+                    if parent.is_some_and(|of| !self.records[of].contains_key(&*written(&value))) {
+                        return gone;
+                    }
+                    made = changed(&made, &field, &|_| Ok(value.clone()))?;
+                }
+                for (field, value) in inc.as_ref().map(|inc| bound(inc, frame)).transpose()?.unwrap_or_default() {
+                    made = changed(&made, &field, &|old| plus(old, &value))?;
+                }
+                if made == *row {
+                    return Ok(Ok(Outcome::Same));
+                }
+                self.records[*entity].insert(key, Arc::new(made));
+                Ok(Ok(Outcome::Ok))
+            }
+            LogicalWrite::Delete { entity, record } => {
+                let key = key(&record.evaluate(frame)?)?;
+                if !self.delete(*entity, &key) {
+                    return gone;
+                }
+                Ok(Ok(Outcome::Ok))
+            }
+            LogicalWrite::Link { adds, record, owner: (owner, entity), field } => {
+                let (id, owner) = (id_of(&record.evaluate(frame)?)?, key(&owner.evaluate(frame)?)?);
+                let Some(row) = self.records[*entity].get(&owner).cloned() else { return gone };
+                if has(&at(&row, field), &id) == *adds {
+                    return Ok(Ok(Outcome::Same));
+                }
+                let made = changed(&row, field, &|list| {
+                    let others = list.items().into_iter().flatten().filter(|one| *one != id);
+                    Ok(Value::list(others.chain(adds.then(|| id.clone())).collect()))
+                })?;
+                self.records[*entity].insert(owner, Arc::new(made));
+                Ok(Ok(Outcome::Ok))
+            }
+        }
+    }
+
+    /// Deletes a record with its children. Returns whether it was there.
+    fn delete(&mut self, entity: usize, key: &str) -> bool {
+        let Some(row) = self.records[entity].remove(key) else { return false };
+        let this = &self.plan.data.entities[entity];
+        for (_, child) in &this.children {
+            let relation = RelationWay { entity: *child, field: Arc::clone(&this.name), is_inverse: true, is_one: false };
+            for row in self.related(&row, &relation) {
+                self.delete(*child, &written(&at(&row, "_id")));
+            }
+        }
+        true
+    }
+}
+
+/// The part of some records that is asked for.
+fn part(mut rows: Vec<Arc<Value>>, part: &ListPart, frame: &mut Frame) -> Answer<Vec<Arc<Value>>> {
+    if let Some(condition) = &part.condition {
+        let condition = bound(condition, frame)?;
+        rows.retain(|row| matches(row, &condition));
+    }
+    let order = |one: &Value, other: &Value| {
+        let directed = |field: &str, descends: bool| {
+            let order = at(one, field).sort_order(&at(other, field));
+            if descends { order.reverse() } else { order }
+        };
+        part.sort.iter().map(|(field, descends)| directed(field, *descends)).find(|order| *order != Ordering::Equal)
+    };
+    let order = |one: &Value, other: &Value| order(one, other).unwrap_or(Ordering::Equal);
+    rows.sort_by(|one, other| order(one, other));
+    if let Some(last) = &part.after {
+        let last = last.evaluate(frame)?;
+        rows.retain(|row| order(row, &last) == Ordering::Greater);
+    }
+    let mut number = |expression: &Option<_>, default: usize| {
+        let value = expression.as_ref().map(|one: &crate::plan::Expression| one.evaluate(frame)).transpose()?;
+        match value {
+            None => Ok(default),
+            Some(Value::Int(number)) if number >= 0 => Ok(number as usize),
+            Some(other) => Err(EvalError::expected("a number of records", &other)),
+        }
+    };
+    let (page, limit) = (number(&part.page, 1)?, number(&part.limit, usize::MAX)?);
+    Ok(rows.into_iter().skip(page.saturating_sub(1).saturating_mul(limit)).take(limit).collect())
+}
+
+/// The named fields of a record, or all; null where there is no record.
+fn fields(row: Option<&Value>, names: &[Arc<str>]) -> Value {
+    let Some(row) = row.filter(|_| names.is_empty()) else {
+        if names.is_empty() {
+            return Value::Null;
+        }
+        let value = |name: &Arc<str>| row.map_or(Value::Null, |row| at(row, name));
+        return Value::Map(names.iter().map(|name| (Arc::clone(name), value(name))).collect());
+    };
+    row.clone()
+}
+
+/// The value at a path of fields; null where it is missing.
+fn at(row: &Value, path: &str) -> Value {
+    let value = |row: Value, field: &str| row.field(field).and_then(|value| value.referenced()).unwrap_or(Value::Null);
+    path.split('.').fold(row.clone(), value)
+}
+
+/// The record with another value at a path of fields.
+fn changed(row: &Value, path: &str, change: &dyn Fn(&Value) -> Answer) -> Answer {
+    let (field, inner) = path.split_once('.').map_or((path, None), |(field, inner)| (field, Some(inner)));
+    let old = row.field(field)?;
+    let new = inner.map_or_else(|| change(&old), |inner| changed(&old, inner, change))?;
+    let mut entries = row.entries();
+    match entries.iter_mut().find(|(name, _)| **name == *field) {
+        Some((_, value)) => *value = new,
+        None => entries.push((Arc::from(field), new)),
+    }
+    Ok(Value::Map(entries.into()))
+}
+
+/// Whether all conditions on fields hold.
+fn matches(row: &Value, condition: &[(Arc<str>, Value)]) -> bool {
+    condition.iter().all(|(field, wanted)| {
+        let found = at(row, field);
+        let operators = wanted.entries();
+        match operators.first() {
+            Some((first, _)) if first.starts_with('$') => {
+                operators.iter().all(|(operator, value)| holds(&found, operator, value))
+            }
+            _ => has(&found, wanted),
+        }
+    })
+}
+
+/// Whether an operator of MongoDB holds, for the value or an element of it.
+fn holds(found: &Value, operator: &str, value: &Value) -> bool {
+    let is = |test: &dyn Fn(Ordering) -> bool| {
+        let compares = |one: &Value| one.compare(value).ok().flatten().is_some_and(test);
+        compares(found) || elements(found).any(|one| compares(&one))
+    };
+    match operator {
+        "$eq" => has(found, value),
+        "$ne" => !has(found, value),
+        "$in" => elements(value).any(|one| has(found, &one)),
+        "$nin" => !elements(value).any(|one| has(found, &one)),
+        "$gt" => is(&Ordering::is_gt),
+        "$gte" => is(&Ordering::is_ge),
+        "$lt" => is(&Ordering::is_lt),
+        _ => is(&Ordering::is_le),
+    }
+}
+
+/// Whether a value is another one, or a list that contains it.
+fn has(found: &Value, wanted: &Value) -> bool {
+    found == wanted || elements(found).any(|one| one == *wanted)
+}
+
+fn elements(value: &Value) -> impl Iterator<Item = Value> {
+    value.items().into_iter().flatten().collect::<Vec<_>>().into_iter()
+}
+
+fn plus(one: &Value, other: &Value) -> Answer {
+    let number = |value: &Value| match value {
+        Value::Null => Some(0.0),
+        Value::Int(number) => Some(*number as f64),
+        Value::Double(number) => Some(*number),
+        _ => None,
+    };
+    match (one, other) {
+        (Value::Int(one), Value::Int(other)) => Ok(Value::Int(one.wrapping_add(*other))),
+        (Value::Null, Value::Int(_)) => Ok(other.clone()),
+        _ => match number(one).zip(number(other)) {
+            Some((one, other)) => Ok(Value::Double(one + other)),
+            None => Err(EvalError::expected("a number", if number(one).is_none() { one } else { other })),
+        },
+    }
+}
+
+/// The fields of a document with its slots filled.
+fn bound(template: &Template, frame: &mut Frame) -> Answer<Vec<(Arc<str>, Value)>> {
+    Ok(Value::Document(Raw::new(template.bind(frame)?)).entries())
+}
+
+/// The `_id` of a record, or the value itself.
+fn id_of(value: &Value) -> Answer {
+    value.as_record().map_or_else(|| Ok(value.clone()), |record| record.id())
+}
+
+/// The text of a record's `_id`.
+fn key(value: &Value) -> Answer<Arc<str>> {
+    Ok(Arc::from(written(&id_of(value)?)))
+}
+
+/// Steps that need no records. Returns the value of a `return`.
+fn other(steps: &[Step], frame: &mut Frame) -> Answer<Option<Value>> {
+    for step in steps {
+        let mut answer = None;
+        match step {
+            Step::Let(assignments) => {
+                for (slot, value) in assignments {
+                    let value = value.evaluate(frame)?;
+                    frame.set(*slot, value);
+                }
+            }
+            Step::Return(value) => answer = Some(value.evaluate(frame)?),
+            Step::If { condition, then, otherwise } => {
+                let branch = if truth(&condition.evaluate(frame)?)? { then } else { otherwise };
+                answer = other(branch, frame)?;
+            }
+            Step::ForEach { slot, list, body } => {
+                for item in elements(&list.evaluate(frame)?) {
+                    frame.set(*slot, item);
+                    answer = other(body, frame)?;
+                    if answer.is_some() {
+                        break;
+                    }
+                }
+            }
+            // Only places: the compiler lets no other step through.
+            _ => {}
+        }
+        if answer.is_some() {
+            return Ok(answer);
+        }
+    }
+    Ok(None)
+}
