@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::plan::model::{Gives, LogicalRead, LogicalWrite, ModelStep, ListPart, RelationWay, ReadStart};
+use crate::plan::model::{Gives, ListPart, LogicalRead, LogicalWrite, ModelStep, ReadStart, RelationWay};
 use crate::plan::{Concerns, Data, Expression, LogicalModel, LogicalOperation, Template};
 use crate::scenario::{
     Diagnostics, LogicalStep, Node, OperationDefinition, Scalar, Scenario, Severity, Spanned, StepDefinition, StepKind,

@@ -101,7 +101,9 @@ struct BaselineState<'v> {
     /// The rows right after loading.
     generated: FinalState,
     expected: ExpectedRecords,
-    /// The model after the calls; `None` without one.
+    /// The model right after loading; `None` without one.
+    loaded: Option<Oracle<'v>>,
+    /// The model after the calls.
     oracle: Option<Oracle<'v>>,
 }
 
@@ -154,7 +156,7 @@ impl<'v, T: Target> Verifier<'v, T> {
         self.unordered(arm, baseline, own).await?;
         if !self.plan.arms[arm].tolerates_pairs {
             self.drop_concurrent(arm).await?;
-            self.pairs(arm, own).await?;
+            self.pairs(arm, baseline.loaded.as_ref(), own).await?;
         }
         Ok(())
     }

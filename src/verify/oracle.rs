@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::FinalState;
-use crate::plan::model::{Gives, LogicalRead, LogicalWrite, ModelStep, ListPart, RelationWay, ReadStart};
+use crate::plan::model::{Gives, ListPart, LogicalRead, LogicalWrite, ModelStep, ReadStart, RelationWay};
 use crate::plan::{EvalError, Frame, Outcome, Plan, Raw, Step, Template, Value, truth, written};
 
 /// By the text of its `_id`, a record: its fields, and the `_id` of its parent under the parent's name.
 type Records = BTreeMap<Arc<str>, Arc<Value>>;
+
+/// A record, by its entity and the text of its `_id`.
+pub type RecordId = (usize, Arc<str>);
 
 /// What a step gives, or why there is no answer.
 type Answer<T = Value> = Result<T, EvalError>;
@@ -81,6 +84,20 @@ impl<'p> Oracle<'p> {
                 Ok((entity.name.to_string(), self.plan.data.canonical_rows(at, &all)?))
             });
         rows.collect()
+    }
+
+    /// The records that are others than before.
+    pub fn changed_since(&self, before: &Oracle<'_>) -> Vec<RecordId> {
+        let of_entity = |(entity, (now, before)): (usize, (&Records, &Records))| {
+            let is_same = |id: &&Arc<str>| match (now.get(*id), before.get(*id)) {
+                (Some(now), Some(before)) => Arc::ptr_eq(now, before),
+                _ => false,
+            };
+            let gone = before.keys().filter(|id| !now.contains_key(*id));
+            let changed: Vec<_> = now.keys().filter(|id| !is_same(id)).chain(gone).cloned().collect();
+            changed.into_iter().map(move |id| (entity, id))
+        };
+        self.records.iter().zip(&before.records).enumerate().flat_map(of_entity).collect()
     }
 
     fn insert(&mut self, entity: usize, record: &Value, parent: Option<Value>) -> Answer<()> {
@@ -250,7 +267,8 @@ impl<'p> Oracle<'p> {
         let Some(row) = self.records[entity].remove(key) else { return false };
         let this = &self.plan.data.entities[entity];
         for (_, child) in &this.children {
-            let relation = RelationWay { entity: *child, field: Arc::clone(&this.name), is_inverse: true, is_one: false };
+            let relation =
+                RelationWay { entity: *child, field: Arc::clone(&this.name), is_inverse: true, is_one: false };
             for row in self.related(&row, &relation) {
                 self.delete(*child, &written(&at(&row, "_id")));
             }
@@ -389,9 +407,12 @@ fn id_of(value: &Value) -> Answer {
     value.as_record().map_or_else(|| Ok(value.clone()), |record| record.id())
 }
 
-/// The text of a record's `_id`.
+/// The text of a record's `_id`, or of its number where the entity has none.
 fn key(value: &Value) -> Answer<Arc<str>> {
-    Ok(Arc::from(written(&id_of(value)?)))
+    Ok(match (id_of(value)?, value) {
+        (Value::Null, Value::Record(record)) => Arc::from(format!("#{}", record.ordinal())),
+        (id, _) => Arc::from(written(&id)),
+    })
 }
 
 /// Steps that need no records. Returns the value of a `return`.

@@ -1,7 +1,8 @@
 //! The fourth phase: two writing calls at a time on the same records.
 //!
-//! A pair passes if its results and the rows after it are those of one of its two orders, each made on data of its own. A call
-//! that reports that it did nothing may also be left out: strategies that try and undo sometimes reject both of two calls. For
+//! A pair passes if its results and the rows after it are those of one of its two orders, in the model or else each made on data
+//! of its own. A call that reports that it was rejected may also be left out: strategies that try and undo sometimes reject both
+//! of two calls. One that reports `not_found` may not: it passed by a record that is there, unless an order says the same. For
 //! the pairs that were made this shows that no write was lost, whatever the operations mean: two reads before two writes, a
 //! check that another call makes obsolete, or half of a change that another call overwrites lead to neither order's results.
 //! Each call waits for the other before its first write. Waves of pairs on different records run at the same time; a pair that
@@ -20,16 +21,17 @@ use crate::server::namespace::Namespace;
 
 use super::call::{self, ArmDatabase, CallResult};
 use super::meeting::Meeting;
+use super::oracle::{Oracle, RecordId};
 use super::pairs::{CallPair, waves};
-use super::state::{self, FinalState};
+use super::state::{self, FinalState, RowsById};
 use super::{Verifier, is_same, readable};
 
 /// Pairs that run at the same time.
 const WAVE: usize = 8;
 /// Waves of a strategy, at most.
 const MOST_WAVES: usize = 4;
-/// How often a pair is made alone to see whether it fails.
-const TRIES: usize = 6;
+/// How many pairs are made alone to see whether one fails again.
+const TRIES: usize = 48;
 
 /// The results of a pair, in the order of its calls; `None` for a call that was not made.
 type BothResults = [Option<CallResult>; 2];
@@ -40,23 +42,26 @@ struct PairsMade {
     rows: FinalState,
 }
 
-/// Whether a call reported that it did something.
-fn has_effect(result: &Option<CallResult>) -> bool {
-    !matches!(result, Some(CallResult::Value(Value::Outcome(outcome))) if *outcome != Outcome::Ok)
+/// Whether a call reported that it was rejected.
+fn is_rejected(result: &Option<CallResult>) -> bool {
+    matches!(result, Some(CallResult::Value(Value::Outcome(Outcome::Rejected(_)))))
 }
 
 impl<T: Target> Verifier<'_, T> {
     /// Runs the pairs of one strategy.
-    pub(super) async fn pairs(&self, arm: usize, own: &mut StrategyFindings) -> Result<(), RunError> {
+    pub(super) async fn pairs(
+        &self,
+        arm: usize,
+        loaded: Option<&Oracle<'_>>,
+        own: &mut StrategyFindings,
+    ) -> Result<(), RunError> {
         (self.progress)(VerifyPhase::Pairs, Some(&self.plan.arms[arm].name));
         let mut findings = PhaseFindings::new(VerifyPhase::Pairs);
         for wave in waves(self.plan, self.settings.calls, WAVE, MOST_WAVES)? {
             own.pairs += wave.len() as u64;
-            let Some(trials) = self.compare(arm, &wave, &mut findings).await? else { break };
-            if trials.is_explained() {
-                continue;
-            }
-            if let Some(problem) = self.lone_failure(arm, &wave, &mut findings).await? {
+            let Some(trials) = self.compare(arm, &wave, loaded, &mut findings).await? else { break };
+            let suspects: Vec<CallPair> = trials.unexplained().into_iter().map(|pair| wave[pair].clone()).collect();
+            if let Some(problem) = self.lone_failure(arm, &suspects, loaded, &mut findings).await? {
                 findings.add(problem);
                 break;
             }
@@ -71,11 +76,18 @@ impl<T: Target> Verifier<'_, T> {
         &self,
         arm: usize,
         pairs: &[CallPair],
+        loaded: Option<&Oracle<'_>>,
         findings: &mut PhaseFindings,
     ) -> Result<Option<PairsCompared>, RunError> {
-        let all = |order: [usize; 2]| Some(vec![order.to_vec(); pairs.len()]);
-        let (together, as_drawn) = join(self.trial(arm, pairs, None), self.trial(arm, pairs, all([0, 1]))).await;
-        let mut trials = PairsCompared { together: together?, in_order: vec![as_drawn?] };
+        let start = loaded.map(|loaded| self.before_pairs(loaded, pairs)).transpose()?;
+        let all = |order: [usize; 2]| vec![order.to_vec(); pairs.len()];
+        let in_order = async |orders: Vec<Vec<usize>>| match &start {
+            Some(start) => self.by_model(start, pairs, &orders),
+            None => self.trial(arm, pairs, Some(orders)).await,
+        };
+        let (together, as_drawn) = join(self.trial(arm, pairs, None), in_order(all([0, 1]))).await;
+        let changed = start.as_ref().map(|start| self.changed(start, pairs)).transpose()?;
+        let mut trials = PairsCompared { together: together?, in_order: vec![as_drawn?], changed };
         for (pair, results) in pairs.iter().zip(&trials.together.results) {
             for (call, result) in pair.calls.iter().zip(results.iter().flatten()) {
                 if let Some(problem) = self.without_result(*call, result) {
@@ -85,30 +97,31 @@ impl<T: Target> Verifier<'_, T> {
             }
         }
         if !trials.is_explained() {
-            trials.in_order.push(self.trial(arm, pairs, all([1, 0])).await?);
+            trials.in_order.push(in_order(all([1, 0])).await?);
         }
         if !trials.is_explained() {
-            let effective = |both: &BothResults| (0..2).filter(|at| has_effect(&both[*at])).collect();
-            let effective = trials.together.results.iter().map(effective).collect();
-            trials.in_order.push(self.trial(arm, pairs, Some(effective)).await?);
+            let others = |both: &BothResults| (0..2).filter(|at| !is_rejected(&both[*at])).collect();
+            let others: Vec<Vec<usize>> = trials.together.results.iter().map(others).collect();
+            if others.iter().any(|made| made.len() < 2) {
+                trials.in_order.push(in_order(others).await?);
+            }
         }
         Ok(Some(trials))
     }
 
-    /// Makes every pair of a wave alone until one fails. `None` if none does, so that other pairs may have been the cause.
+    /// Makes pairs that failed alone until one fails again. `None` if none does, so that other pairs may have been the cause.
     async fn lone_failure(
         &self,
         arm: usize,
-        wave: &[CallPair],
+        suspects: &[CallPair],
+        loaded: Option<&Oracle<'_>>,
         findings: &mut PhaseFindings,
     ) -> Result<Option<Problem>, RunError> {
-        for _ in 0..TRIES {
-            for pair in wave {
-                let pair = std::slice::from_ref(pair);
-                let Some(trials) = self.compare(arm, pair, findings).await? else { return Ok(None) };
-                if !trials.is_explained() {
-                    return Ok(Some(self.problem(&pair[0], &trials)));
-                }
+        for pair in suspects.iter().cycle().take(TRIES) {
+            let one = std::slice::from_ref(pair);
+            let Some(trials) = self.compare(arm, one, loaded, findings).await? else { return Ok(None) };
+            if !trials.is_explained() {
+                return Ok(Some(self.problem(pair, &trials)));
             }
         }
         Ok(None)
@@ -125,9 +138,7 @@ impl<T: Target> Verifier<'_, T> {
         let (Namespace { names, .. }, strategy) = (&self.settings.namespace, &self.plan.arms[arm].name);
         let database = if orders.is_some() { names.in_order(strategy) } else { names.concurrent(strategy) };
         let place = &self.provision(arm, database).await?;
-        let mut before: BTreeSet<u64> = pairs.iter().flat_map(|pair| pair.before.iter().copied()).collect();
-        before.retain(|call| !pairs.iter().any(|pair| pair.calls.contains(call)));
-        for call in before {
+        for call in calls_before(pairs) {
             self.call(place, call).await?;
         }
         let mut results = Vec::new();
@@ -148,6 +159,42 @@ impl<T: Target> Verifier<'_, T> {
         let rows = readable(self.state(place).await, unreadable)?.unwrap_or_default();
         self.settings.namespace.drop(self.target, &place.database).await?;
         Ok(PairsMade { results, rows })
+    }
+
+    /// The model after the calls that pairs need.
+    fn before_pairs<'p>(&self, loaded: &Oracle<'p>, pairs: &[CallPair]) -> Result<Oracle<'p>, RunError> {
+        let mut start = loaded.clone();
+        calls_before(pairs).into_iter().try_for_each(|call| self.answer(Some(&mut start), call).map(|_| ()))?;
+        Ok(start)
+    }
+
+    /// The same pairs in the model, the calls of each at the positions of its order one after the other.
+    fn by_model(&self, start: &Oracle<'_>, pairs: &[CallPair], orders: &[Vec<usize>]) -> Result<PairsMade, RunError> {
+        let (mut oracle, mut results) = (start.clone(), Vec::new());
+        for (pair, order) in pairs.iter().zip(orders) {
+            let mut both = [None, None];
+            for position in order {
+                both[*position] = self.answer(Some(&mut oracle), pair.calls[*position])?;
+            }
+            results.push(both);
+        }
+        Ok(PairsMade { results, rows: self.rows(&oracle)? })
+    }
+
+    /// The records that either order of each pair changes in the model.
+    fn changed(&self, start: &Oracle<'_>, pairs: &[CallPair]) -> Result<Vec<BTreeSet<RecordId>>, RunError> {
+        let of_pair = |pair: &CallPair| {
+            let mut changed = BTreeSet::new();
+            for [first, second] in [[0, 1], [1, 0]] {
+                let mut oracle = start.clone();
+                self.answer(Some(&mut oracle), pair.calls[first])?;
+                changed.extend(oracle.changed_since(start));
+                self.answer(Some(&mut oracle), pair.calls[second])?;
+                changed.extend(oracle.changed_since(start));
+            }
+            Ok(changed)
+        };
+        pairs.iter().map(of_pair).collect()
     }
 
     async fn at_the_same_time(&self, place: &ArmDatabase, calls: [u64; 2]) -> Result<BothResults, RunError> {
@@ -199,17 +246,43 @@ fn shown(results: &BothResults) -> String {
 /// The same pairs, made in different ways.
 struct PairsCompared {
     together: PairsMade,
-    /// As drawn, and, where that does not explain all, reversed and without the calls that did nothing.
+    /// As drawn, and, where that does not explain all, reversed and without the calls that were rejected.
     in_order: Vec<PairsMade>,
+    /// The records that each pair changes; `None` where only the model would know.
+    changed: Option<Vec<BTreeSet<RecordId>>>,
+}
+
+/// The calls that are made before pairs.
+fn calls_before(pairs: &[CallPair]) -> BTreeSet<u64> {
+    let mut before: BTreeSet<u64> = pairs.iter().flat_map(|pair| pair.before.iter().copied()).collect();
+    before.retain(|call| !pairs.iter().any(|pair| pair.calls.contains(call)));
+    before
 }
 
 impl PairsCompared {
     /// Whether all results and rows are those of one of the orders.
     fn is_explained(&self) -> bool {
-        let rows: Vec<&FinalState> = self.in_order.iter().map(|order| &order.rows).collect();
-        let mut results = self.together.results.iter().enumerate();
-        results.all(|(pair, both)| self.in_order.iter().any(|order| are_same(both, &order.results[pair])))
-            && state::is_made_of(&self.together.rows, &rows)
+        self.unexplained().is_empty()
+    }
+
+    /// The pairs whose results and rows are not those of one of the orders. Where it is not known which rows a pair changes, any
+    /// of them may be the cause of a row that is of no order.
+    fn unexplained(&self) -> Vec<usize> {
+        let own = state::by_ids(&self.together.rows);
+        let others: Vec<_> = self.in_order.iter().map(|order| state::by_ids(&order.rows)).collect();
+        let has_rows = |pair: usize, order: usize| {
+            let row = |state: &[RowsById], (entity, id): &RecordId| state.get(*entity)?.get(&**id).cloned();
+            let mut changed = self.changed.iter().flat_map(|changed| &changed[pair]);
+            changed.all(|record| row(&own, record) == row(&others[order], record))
+        };
+        let is_of_an_order = |pair: &usize| {
+            let both = &self.together.results[*pair];
+            let mut orders = self.in_order.iter().enumerate();
+            orders.any(|(at, order)| are_same(both, &order.results[*pair]) && has_rows(*pair, at))
+        };
+        let all = 0..self.together.results.len();
+        let unexplained: Vec<usize> = all.clone().filter(|pair| !is_of_an_order(pair)).collect();
+        if unexplained.is_empty() && !state::is_made_of(&own, &others) { all.collect() } else { unexplained }
     }
 }
 

@@ -41,7 +41,8 @@ impl<'v, T: Target> Verifier<'v, T> {
             self.check_state(&runner.place, &mut runner.phase.findings, compare).await?;
             runners.push(runner);
         }
-        let mut oracle = self.oracle(&mut findings.notes)?;
+        let loaded = self.oracle(&mut findings.notes)?;
+        let mut oracle = loaded.clone();
         findings.model_calls = oracle.as_ref().map(|_| 0);
         let mut outcomes = Vec::new();
         for call in 0..self.settings.calls {
@@ -51,7 +52,7 @@ impl<'v, T: Target> Verifier<'v, T> {
             outcomes.push(writes.then_some(outcome));
         }
         findings.coverage = self.coverage(&runners);
-        let baseline = self.compare_states(&mut runners, outcomes, generated, oracle, findings).await?;
+        let baseline = self.compare_states(&mut runners, outcomes, generated, [loaded, oracle], findings).await?;
         findings.received = self.received(&runners);
         let mut missing = Vec::new();
         for runner in runners {
@@ -143,11 +144,11 @@ impl<'v, T: Target> Verifier<'v, T> {
         runners: &mut [Runner<'_, T>],
         outcomes: Vec<Option<CallResult>>,
         generated: FinalState,
-        oracle: Option<Oracle<'v>>,
+        [loaded, oracle]: [Option<Oracle<'v>>; 2],
         findings: &mut Verification,
     ) -> Result<Option<BaselineState<'v>>, RunError> {
         let mut expected = oracle.as_ref().map(|oracle| self.rows(oracle)).transpose()?;
-        let what = if oracle.is_some() { "final rows, compared with the model," } else { "final rows" };
+        let from = if oracle.is_some() { " from the model" } else { "" };
         let is_usable = runners.first().is_some_and(|baseline| baseline.is_compared);
         for runner in runners.iter_mut() {
             self.stop.check()?;
@@ -158,7 +159,10 @@ impl<'v, T: Target> Verifier<'v, T> {
             }
             // A strategy that is not compared any more has made fewer calls.
             if let (Some(expected), true) = (&expected, runner.is_compared && (is_usable || oracle.is_some())) {
-                let compare = |rows: &FinalState| state::compare(what, expected, rows);
+                let compare = |rows: &FinalState| {
+                    let problems = state::compare("final rows", expected, rows).into_iter();
+                    problems.map(|one| Problem { title: one.title + from, ..one }).collect()
+                };
                 self.check_state(&runner.place, &mut runner.phase.findings, compare).await?;
             }
         }
@@ -167,7 +171,7 @@ impl<'v, T: Target> Verifier<'v, T> {
         let (expected, notes) = ExpectedRecords::learn(self.plan, &generated, &state, &baseline.phase.new);
         findings.notes.extend(notes);
         let place = baseline.place.clone();
-        Ok(is_usable.then(|| BaselineState { place, outcomes, state, calls, generated, expected, oracle }))
+        Ok(is_usable.then(|| BaselineState { place, outcomes, state, calls, generated, expected, loaded, oracle }))
     }
 
     /// What the calls of every operation returned.

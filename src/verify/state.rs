@@ -35,19 +35,28 @@ fn of_entity(what: &str, entity: &str, ours: &[Value], theirs: &[Value]) -> Opti
     Some(Problem { title, lines, call: None, count })
 }
 
-/// Whether the rows of every `_id` are those of one of these states.
-pub fn is_made_of(rows: &FinalState, states: &[&FinalState]) -> bool {
-    rows.iter().enumerate().all(|(entity, (_, rows))| {
-        let own = by_id(rows);
-        let others: Vec<_> = states.iter().filter_map(|state| state.get(entity)).map(|(_, rows)| by_id(rows)).collect();
-        let mut ids = own.keys().chain(others.iter().flat_map(HashMap::keys));
-        ids.all(|id| others.iter().any(|other| other.get(id) == own.get(id)))
-    })
+/// The rows of every `_id` of an entity, written.
+pub type RowsById = HashMap<String, Vec<String>>;
+
+/// The rows of every entity by their `_id`s.
+pub fn by_ids(state: &FinalState) -> Vec<RowsById> {
+    state.iter().map(|(_, rows)| by_id(rows)).collect()
 }
 
-/// The rows of every `_id`, written.
-fn by_id(rows: &[Value]) -> HashMap<String, Vec<String>> {
-    let mut by_id: HashMap<String, Vec<String>> = HashMap::new();
+/// Whether the rows of every `_id` are those of one of these states.
+pub fn is_made_of(rows: &[RowsById], states: &[Vec<RowsById>]) -> bool {
+    // What could not be read has no entities.
+    let is_read = states.iter().all(|state| state.len() == rows.len());
+    is_read
+        && rows.iter().enumerate().all(|(entity, own)| {
+            let others: Vec<_> = states.iter().filter_map(|state| state.get(entity)).collect();
+            let mut ids = own.keys().chain(others.iter().flat_map(|other| other.keys()));
+            ids.all(|id| others.iter().any(|other| other.get(id) == own.get(id)))
+        })
+}
+
+fn by_id(rows: &[Value]) -> RowsById {
+    let mut by_id = RowsById::new();
     for row in rows {
         by_id.entry(id_of(row)).or_default().push(written(row));
     }
@@ -117,6 +126,6 @@ mod tests {
         };
         let changed = compare("final rows", &rows(&[1, 2]), &rows(&[1, 3]));
         assert_eq!(changed[0].lines, ["missing   {n: 2}", "extra     {n: 3}"]);
-        assert!(is_made_of(&rows(&[2, 1]), &[&rows(&[1, 2])]));
+        assert!(is_made_of(&by_ids(&rows(&[2, 1])), &[by_ids(&rows(&[1, 2]))]));
     }
 }

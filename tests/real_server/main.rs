@@ -17,6 +17,7 @@ mod foreign_data;
 mod models;
 mod mongosh;
 mod planted;
+mod planted_models;
 mod resume;
 mod rights;
 mod server;

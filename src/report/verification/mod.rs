@@ -564,6 +564,14 @@ pub(super) mod tests {
         let safe = |name| strategy(name, false);
         assert_eq!(of(vec![safe("a"), safe("b")]), "All 2 strategies return the same results.");
         assert!(of(vec![safe("a")]).starts_with("No mistake was found in the only strategy"));
+        let of_model = |strategies| {
+            let judged = Verification { model_calls: Some(300), ..verification(strategies) };
+            Report::of_verification(&judged).headline.sentences.join(" ")
+        };
+        let right = of_model(vec![safe("a")]);
+        assert_eq!(right, "No mistake was found in the only strategy. 300 calls give the model's answers.");
+        let wrong = of_model(vec![safe("a"), differing("b", "2"), differing("c", "2")]);
+        assert_eq!(wrong, "2 of 3 strategies failed. 300 calls were compared with the model's answers.");
         let disturbed = |mut one: StrategyFindings, unordered: &[&str]| {
             one.fault = Some(FaultRecord { after_calls: 150, failed: 0, recovered_ms: None });
             let problem = |title: &&str| Problem { title: (*title).into(), lines: Vec::new(), call: None, count: 1 };

@@ -1,0 +1,341 @@
+//! Mistakes of the translator of models: what is changed in the text of which derived strategies.
+
+/// How much of `verify` is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phases {
+    /// Sequential calls.
+    Sequential,
+    /// All phases, with these weights, so that many pairs are of the operations that matter.
+    All(&'static str),
+}
+
+/// A mistake in one derived operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Translation {
+    /// What is wrong.
+    pub name: &'static str,
+    /// A file of `examples`.
+    pub model: &'static str,
+    /// The operation.
+    pub operation: &'static str,
+    /// The operation whose answers show it: reads show what a write has left.
+    pub shown_by: &'static str,
+    /// What finds it.
+    pub phases: Phases,
+    /// The strategies that are compared, with each text of the operation and what replaces it everywhere.
+    pub changes: &'static [(&'static str, &'static [(&'static str, &'static str)])],
+}
+
+const fn of(
+    name: &'static str,
+    [model, operation, shown_by]: [&'static str; 3],
+    phases: Phases,
+    changes: &'static [(&'static str, &'static [(&'static str, &'static str)])],
+) -> Translation {
+    Translation { name, model, operation, shown_by, phases, changes }
+}
+
+/// The steps of a transaction one by one.
+const NO_TRANSACTION: &[(&str, &str)] = &[
+    ("- transaction:\n", "- if: 'true'\n          then:\n"),
+    ("          attempts: 1000\n", ""),
+    ("abort:", "return:"),
+];
+
+const NO_LOOK: &[(&str, &str)] =
+    &[("            - { if: 'reply.matched == 0', then: { abort: 'not_found()' } }\n", "")];
+
+const NO_SECOND_LOOK: &[(&str, &str)] = &[("reply > 0", "reply > 9")];
+
+/// All mistakes. Where all strategies of a file share one, nothing but the model tells it.
+pub const TRANSLATIONS: &[Translation] = &[
+    of(
+        "where_forgotten",
+        ["model", "bought", "bought"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("filter: { product: <product> }", "filter: {}")]),
+            ("lines_inside", &[("$match: { lines.product: <product> }", "$match: {}")]),
+            ("all_inside", &[("$match: { orders.lines.product: <product> }", "$match: {}")]),
+        ],
+    ),
+    of(
+        "limit_off_by_one",
+        ["model", "bought", "bought"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("limit: 10", "limit: 1")]),
+            ("lines_inside", &[("$limit: 10", "$limit: 1")]),
+            ("all_inside", &[("$limit: 10", "$limit: 1")]),
+        ],
+    ),
+    of(
+        "sort_reversed",
+        ["model", "newest", "newest"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("{ placed: -1, _id: -1 }", "{ placed: 1, _id: 1 }")]),
+            ("lines_inside", &[("{ placed: -1, _id: -1 }", "{ placed: 1, _id: 1 }")]),
+            ("all_inside", &[("$slice: -3", "$slice: 3"), ("reverse(reply.orders)", "reply.orders")]),
+        ],
+    ),
+    of(
+        "limit_ignored",
+        ["model", "newest", "newest"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[(", limit: 3", "")]),
+            ("lines_inside", &[("        limit: 3\n", "")]),
+            ("all_inside", &[("$slice: -3", "$slice: -1000")]),
+        ],
+    ),
+    of(
+        "rows_instead_of_sum",
+        ["model", "pieces", "pieces"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("$sum: $quantity", "$sum: 1")]),
+            ("lines_inside", &[("$sum: $lines.quantity", "$sum: 1")]),
+            ("all_inside", &[("$sum: $orders.lines.quantity", "$sum: 1")]),
+        ],
+    ),
+    of(
+        "another_field_projected",
+        ["model", "order_page", "order_page"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("projection: { name: 1", "projection: { city: 1")]),
+            ("lines_inside", &[("projection: { name: 1", "projection: { city: 1")]),
+            ("all_inside", &[("orders.$: 1, name: 1", "orders.$: 1, city: 1")]),
+        ],
+    ),
+    of(
+        "condition_forgotten",
+        ["model", "add_line", "add_line"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[(", stock: { $gt: 0 }", "")]),
+            ("lines_inside", &[(", stock: { $gt: 0 }", "")]),
+            ("all_inside", &[(", stock: { $gt: 0 }", "")]),
+        ],
+    ),
+    of(
+        "condition_off_by_one",
+        ["model", "add_line", "add_line"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("$gt: 0", "$gte: 0")]),
+            ("lines_inside", &[("$gt: 0", "$gte: 0")]),
+            ("all_inside", &[("$gt: 0", "$gte: 0")]),
+        ],
+    ),
+    of(
+        "counter_off",
+        ["model", "add_line", "add_line"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("stock: -1", "stock: -2")]),
+            ("lines_inside", &[("stock: -1", "stock: -2")]),
+            ("all_inside", &[("stock: -1", "stock: -2")]),
+        ],
+    ),
+    of(
+        "parent_not_looked_for",
+        ["model", "add_line", "add_line"],
+        Phases::Sequential,
+        &[("referenced", NO_LOOK), ("lines_inside", NO_LOOK), ("all_inside", NO_LOOK)],
+    ),
+    of(
+        "nothing_undone",
+        ["model", "add_line", "add_line"],
+        Phases::Sequential,
+        &[("referenced", NO_TRANSACTION), ("lines_inside", NO_TRANSACTION), ("all_inside", NO_TRANSACTION)],
+    ),
+    of(
+        "parent_read_and_not_written",
+        ["model", "add_line", "add_line"],
+        Phases::All("place: 10, add_line: 20, cancel: 20"),
+        &[(
+            "referenced",
+            &[
+                (
+                    "{ updateOne: orders, filter: { _id: <order._id> }, update: { $inc: { touched: 1 } } }",
+                    "{ countDocuments: orders, filter: { _id: <order._id> } }",
+                ),
+                ("'reply.matched == 0'", "'reply == 0'"),
+            ],
+        )],
+    ),
+    of(
+        "children_stay",
+        ["model", "cancel", "bought"],
+        Phases::Sequential,
+        &[("referenced", &[("            - { deleteMany: lines, filter: { order: <order._id> } }\n", "")])],
+    ),
+    of(
+        "delete_of_what_is_gone",
+        ["model", "cancel", "cancel"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("abort: 'not_found()'", "abort: 'ok()'")]),
+            (
+                "lines_inside",
+                &[(
+                    "{ deleteOne: orders, filter: { _id: <order._id> } }",
+                    "[{ deleteOne: orders, filter: { _id: <order._id> } }, { return: 'ok()' }]",
+                )],
+            ),
+        ],
+    ),
+    of(
+        "all_elements_updated",
+        ["model", "set_quantity", "bought"],
+        Phases::Sequential,
+        &[
+            (
+                "referenced",
+                &[("updateOne", "updateMany"), ("filter: { _id: <line._id> }", "filter: { order: <line.order._id> }")],
+            ),
+            ("lines_inside", &[("lines.$.quantity", "'lines.$[].quantity'")]),
+        ],
+    ),
+    of(
+        "children_left_out_of_a_new_record",
+        ["model", "place", "bought"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("order.lines }", "'[]' }")]),
+            ("lines_inside", &[("lines: <order.lines>", "lines: []")]),
+            ("all_inside", &[("lines: <order.lines>", "lines: []")]),
+        ],
+    ),
+    of(
+        "page_off_by_one",
+        ["model-moves", "page", "page"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("(number - 1)", "number")]),
+            ("embedded", &[("(number - 1)", "number")]),
+            ("listed", &[("(number - 1)", "number")]),
+        ],
+    ),
+    of(
+        "after_includes_the_last_one",
+        ["model-moves", "later", "later"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("$gt: <task._id>", "$gte: <task._id>")]),
+            ("embedded", &[("$gt: <task._id>", "$gte: <task._id>")]),
+            ("listed", &[("$gt: <task._id>", "$gte: <task._id>")]),
+        ],
+    ),
+    of(
+        "end_of_a_range_included",
+        ["model-moves", "due", "due"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("$lt: <end>", "$lte: <end>")]),
+            ("embedded", &[("$lt: <end>", "$lte: <end>")]),
+            ("listed", &[("$lt: <end>", "$lte: <end>")]),
+        ],
+    ),
+    of(
+        "all_counted",
+        ["model-moves", "open", "open"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[(", done: false", "")]),
+            ("embedded", &[("$match: { tasks.done: false }", "$match: {}")]),
+            ("listed", &[("$match: { joined.done: false }", "$match: {}")]),
+        ],
+    ),
+    of(
+        "where_forgotten_in_with",
+        ["model-moves", "person", "person"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[(", done: false", "")]),
+            ("embedded", &[("$match: { tasks.done: false }", "$match: {}")]),
+            ("listed", &[(", done: false", "")]),
+        ],
+    ),
+    of(
+        "order_of_a_list_lost",
+        ["model-moves", "tags", "tags"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("reorder(reply, '_id', ids)", "reply")]),
+            ("embedded", &[("reorder(reply, '_id', ids)", "reply")]),
+            ("listed", &[("reorder(reply, '_id', ids)", "reply")]),
+        ],
+    ),
+    of(
+        "added_twice",
+        ["model-moves", "add_tag", "add_tag"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[(", tags: { $ne: <tag._id> }", "")]),
+            ("embedded", &[(", tags: { $ne: <tag._id> }", "")]),
+            ("listed", &[(", tags: { $ne: <tag._id> }", "")]),
+        ],
+    ),
+    of(
+        "incremented_twice",
+        ["model-moves", "finish", "totals"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("points: 1", "points: 2")]),
+            ("embedded", &[("points: 1", "points: 2")]),
+            ("listed", &[("points: 1", "points: 2")]),
+        ],
+    ),
+    of(
+        "gone_taken_for_a_false_condition",
+        ["model-moves", "finish", "finish"],
+        Phases::Sequential,
+        &[
+            ("referenced", &[("reply == 0 ? not_found() : ", "")]),
+            ("embedded", &[("reply == 0 ? not_found() : ", "")]),
+            ("listed", &[("reply == 0 ? not_found() : ", "")]),
+        ],
+    ),
+    of(
+        "move_to_the_same_owner",
+        ["model-moves", "move", "move"],
+        Phases::Sequential,
+        &[("embedded", &[("same()", "ok()")]), ("listed", &[("same()", "ok()")])],
+    ),
+    of(
+        "all_elements_pulled",
+        ["model-moves", "move", "move"],
+        Phases::Sequential,
+        &[
+            ("embedded", &[("$pull: { tasks: { _id: <task._id> } }", "$pull: { tasks: { due: { $gte: 0 } } }")]),
+            ("listed", &[("$pull: { tasks: <task._id> }", "$pull: { tasks: { $ne: 0 } }")]),
+        ],
+    ),
+    of(
+        "id_stays_in_the_list",
+        ["model-moves", "remove", "totals"],
+        Phases::Sequential,
+        &[(
+            "listed",
+            &[(
+                "            - { updateOne: people, filter: { tasks: <task._id> }, update: { $pull: { tasks: <task._id> } } }\n",
+                "",
+            )],
+        )],
+    ),
+    of(
+        "moved_by_two_updates",
+        ["model-moves", "move", "move"],
+        Phases::All("move: 20, edit: 20"),
+        &[("embedded", NO_TRANSACTION)],
+    ),
+    of(
+        "no_second_look",
+        ["model-moves", "edit", "edit"],
+        Phases::All("move: 20, edit: 20"),
+        &[("embedded", NO_SECOND_LOOK)],
+    ),
+];
