@@ -10,7 +10,7 @@ use super::document::Made;
 use super::model::RelationKind;
 use super::refusal::{Derived, refuse_shape};
 use super::translate::{Located, Translation};
-use super::write::{Write, fail};
+use super::write::{Write, changed, fail};
 
 impl Translation<'_, '_> {
     /// Changes the one side of a relation, and reads the fields that are copied into a variable. Without a change it is
@@ -37,12 +37,7 @@ impl Translation<'_, '_> {
         let name = self.fresh("source");
         let projection = all(fields, 1);
         let read = match change {
-            Some(change) => map! {
-                "findOneAndUpdate" => place.collection.as_str(),
-                "filter" => place.filter.clone(),
-                "update" => change,
-                "projection" => projection,
-            },
+            Some(change) => changed(place, change, projection),
             None => place.find(Some(projection)),
         };
         write.steps.push(with(read, "as", name.as_str()));
@@ -77,7 +72,7 @@ impl Translation<'_, '_> {
             if model.is_changed(this.one, fields) {
                 write.is_joint = true;
                 let touch = self.touch(&place, this.one);
-                write.steps.push(map! { "updateMany" => place.collection.as_str(), "filter" => place.filter.clone(), "update" => touch });
+                write.steps.push(update_many(&place.collection, place.filter.clone(), touch));
             }
             let find = map! { "find" => place.collection, "filter" => place.filter, "projection" => all(fields, 1) };
             write.steps.push(with(find, "as", sources.as_str()));
@@ -156,4 +151,60 @@ impl Translation<'_, '_> {
         }
         steps
     }
+
+    /// The lists of records of a new record: what the others get, and the copies of their fields.
+    pub fn new_lists(&mut self, argument: &str, entity: usize, write: &mut Write, made: &mut Made) {
+        let (model, shape) = (self.model(), self.documents.shape);
+        for (relation, this) in model.relations.iter().enumerate() {
+            let (is_mutual, listed) = (shape.is_mutual(model, relation), shape.listed(relation));
+            if this.one != entity || this.kind != RelationKind::Listing || !is_mutual && listed.is_empty() {
+                continue;
+            }
+            let ids = self.fresh("ids");
+            write.steps.push(keep(&ids, format!("{argument}.{}.map(x, x._id)", this.down())));
+            let filter = map! { "_id" => map! { "$in" => slot(&ids) } };
+            let place = Located { collection: model.collection(this.many), path: Vec::new(), filter, id: slot(&ids) };
+            let back = is_mutual.then(|| {
+                map! { "$push" => map! { this.up() => shape.back_entry(relation, argument, argument) } }
+            });
+            let change = back.or_else(|| model.is_changed(this.many, listed).then(|| self.touch(&place, this.many)));
+            if let Some(change) = change {
+                write.is_joint = true;
+                write.steps.push(update_many(&place.collection, place.filter.clone(), change));
+            }
+            if !listed.is_empty() {
+                let (found, entries) = (self.fresh("found"), self.fresh("entries"));
+                let find =
+                    map! { "find" => place.collection, "filter" => place.filter, "projection" => all(listed, 1) };
+                write.steps.push(with(find, "as", found.as_str()));
+                write.steps.push(keep(&entries, format!("reorder({found}, '_id', {ids})")));
+                made.lists.insert(relation, entries);
+            }
+        }
+    }
+
+    /// The steps that take a record that is deleted out of the lists of the records that it lists.
+    pub fn leave_lists(&mut self, entity: usize, id: &Node) -> Vec<Node> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let mut steps = Vec::new();
+        for (relation, this) in model.relations.iter().enumerate() {
+            if this.one == entity && shape.is_mutual(model, relation) {
+                let has_copies = !shape.referenced(relation).is_empty();
+                let (field, entry) = if has_copies {
+                    (format!("{}._id", this.up()), map! { "_id" => id.clone() })
+                } else {
+                    (this.up().to_owned(), id.clone())
+                };
+                let collection = model.collection(this.many);
+                self.documents.index(&collection, &[(field.clone(), 1)], false);
+                let pull = map! { "$pull" => map! { this.up() => entry } };
+                steps.push(update_many(&collection, map! { field => id.clone() }, pull));
+            }
+        }
+        steps
+    }
+}
+
+fn update_many(collection: &str, filter: Node, update: Node) -> Node {
+    map! { "updateMany" => collection, "filter" => filter, "update" => update }
 }

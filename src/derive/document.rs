@@ -69,10 +69,29 @@ impl<'m> DerivedDocuments<'m> {
                 return refuse_shape(copies.relation, message, "not derived", help);
             }
         }
+        for (position, relation) in model.relations.iter().enumerate() {
+            let has_copies = shape.is_mutual(model, position) || !shape.listed(position).is_empty();
+            let ends = [relation.one, relation.many].map(|entity| shape.home(model, entity).1.is_empty());
+            if relation.kind == RelationKind::Listing && has_copies && ends != [true, true] {
+                let message =
+                    format!("`{}` has copies or both directions, of records that are in arrays", model.key(position));
+                return refuse_shape(
+                    position,
+                    message,
+                    "not derived",
+                    "try `list`, or `reference` for the relation around it",
+                );
+            }
+        }
         check_totals(model, shape)?;
         for entity in 0..model.scenario.entities.len() {
             let extras = documents.extras(entity, "", "", None);
-            if let Some((relation, field, _)) = extras.iter().find(|(_, field, _)| model.has_field(entity, field)) {
+            let is_own = |relation: usize, field: &str| {
+                let this = &model.relations[relation];
+                this.one == entity && this.kind == RelationKind::Listing && this.down() == field
+            };
+            let is_taken = |(relation, field, _): &&Extra| model.has_field(entity, field) && !is_own(*relation, field);
+            if let Some((relation, field, _)) = extras.iter().find(is_taken) {
                 let (key, name) = (model.key(*relation), model.name(entity));
                 let message = format!("`{key}` needs a field `{field}`, and `{name}` has one already");
                 return refuse_shape(*relation, message, "two fields of one name", "rename the field of the entity");
@@ -125,6 +144,10 @@ impl<'m> DerivedDocuments<'m> {
         for (position, relation) in self.model.relations.iter().enumerate() {
             let (up, down) = (relation.up(), relation.down());
             let is_child = relation.kind == RelationKind::Children;
+            if relation.kind == RelationKind::Listing {
+                extras.extend(self.list_extras(position, entity, record, made));
+                continue;
+            }
             if relation.many == entity && self.shape.up_word(position) == Word::Reference {
                 if is_child {
                     extras.push((position, up.to_owned(), slot(&format!("{parent}._id"))));
@@ -164,6 +187,29 @@ impl<'m> DerivedDocuments<'m> {
                 let value = list.map(|list| each("x", &self.last(position, list, most), slot("x")));
                 extras.push((position, field, value.unwrap_or_else(|| Vec::new().into())));
             }
+        }
+        extras
+    }
+
+    /// What the documents of both sides of a list of records have besides their fields.
+    fn list_extras(&self, position: usize, entity: usize, record: &str, made: Option<&Made>) -> Vec<Extra> {
+        let (this, shape) = (&self.model.relations[position], self.shape);
+        let (up, down) = (this.up(), this.down());
+        let mut extras = Vec::new();
+        if this.one == entity && !shape.listed(position).is_empty() {
+            let value = match made {
+                None => each("x", &format!("{record}.{down}"), shape.list_entry(position, "x")),
+                Some(made) => made.lists.get(&position).map_or_else(|| Vec::new().into(), |list| slot(list)),
+            };
+            extras.push((position, down.to_owned(), value));
+        }
+        if this.many == entity && shape.is_mutual(self.model, position) {
+            let all = format!("referrers({}.{down}, {record})", self.model.name(this.one));
+            let value = match made {
+                None => each("x", &all, shape.back_entry(position, "x", "x")),
+                Some(_) => Vec::new().into(),
+            };
+            extras.push((position, up.to_owned(), value));
         }
         extras
     }
@@ -220,15 +266,22 @@ impl<'m> DerivedDocuments<'m> {
         self.model.parent_of(entity).map_or("", |relation| self.model.relations[relation].up())
     }
 
+    /// The stage that makes a document with copies in a list of records the record, which has `_id`s.
+    pub fn restored(&self, entity: usize) -> Option<Node> {
+        let down = self.model.relations[self.shape.copied_list(self.model, entity)?].down();
+        Some(map! { "$set" => map! { down => format!("${down}._id") } })
+    }
+
     /// The steps that read back entities whose records are not documents with all that they need.
     pub fn state(&self) -> Vec<(String, Node)> {
         let entities = 0..self.model.scenario.entities.len();
         entities
             .filter_map(|entity| {
-                let relation = self.model.parent_of(entity)?;
                 let (collection, path) = self.shape.home(self.model, entity);
-                let pipeline = match self.shape.up_word(relation) {
-                    Word::Reference => return None,
+                let parent = self.model.parent_of(entity);
+                let relation = parent.unwrap_or_default();
+                let mut pipeline = match parent.map_or(Word::Reference, |relation| self.shape.up_word(relation)) {
+                    Word::Reference => Vec::new(),
                     Word::Embed => {
                         let owner = [&path[..path.len() - 1], &["_id".to_owned()]].concat().join(".");
                         let parent = map! { self.parent_name(entity) => format!("${owner}") };
@@ -251,6 +304,10 @@ impl<'m> DerivedDocuments<'m> {
                         vec![map! { "$lookup" => lookup }, map! { "$set" => owner }]
                     }
                 };
+                pipeline.extend(self.restored(entity));
+                if pipeline.is_empty() {
+                    return None;
+                }
                 let read = map! { "aggregate" => collection, "pipeline" => pipeline };
                 Some((self.model.name(entity).to_owned(), read))
             })

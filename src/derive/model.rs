@@ -237,11 +237,6 @@ impl<'s> Model<'s> {
         fields.iter().any(|field| self.changed.contains(&(entity, field.clone())))
     }
 
-    /// Whether an operation takes records of an entity away from the one that they belong to, which stays.
-    pub fn is_removed(&self, entity: usize) -> bool {
-        self.deleted.contains(&entity) || self.is_moved(entity)
-    }
-
     pub fn arguments(&self, operation: usize) -> &[ArgumentFacts] {
         &self.arguments[operation]
     }

@@ -5,7 +5,7 @@ use crate::scenario::{Node, Scalar, Spanned, Tree};
 use super::build::{all, is_empty, keep, map, mapping, slot, with, with_all};
 use super::document::unwinds;
 use super::model::{PathEnd, RelationKind, flag, option, text_option, texts};
-use super::refusal::{Derived, refuse, refuse_shape};
+use super::refusal::{Derived, refuse};
 use super::shape::{Word, covers};
 use super::translate::{LogicalReply, Options, Translation, id_of, name_reply};
 
@@ -45,6 +45,18 @@ pub(super) struct Selection {
 impl Selection {
     pub fn is_whole(&self) -> bool {
         self.skip.is_none() && self.limit.is_none()
+    }
+
+    /// The fields that are returned, and those that the order needs.
+    fn named(&self) -> impl Iterator<Item = &String> {
+        let sorted = self.sort.iter().map(|(field, _)| field).filter(|_| !self.by_arrival);
+        self.fields.iter().chain(sorted)
+    }
+
+    /// Whether these copies are all that is asked for.
+    fn is_covered(&self, copied: &[String]) -> bool {
+        let named: Vec<String> = self.named().cloned().collect();
+        is_empty(&self.filter) && self.is_whole() && !self.fields.is_empty() && covers(copied, &named)
     }
 
     /// How many of the last records are asked for, if nothing else is.
@@ -227,6 +239,19 @@ impl Translation<'_, '_> {
             let value = format!("reply == null ? [] : {value}");
             return Ok(LogicalReply { steps: vec![place.find(Some(map! { "_id" => 0, field => 1 }))], value });
         }
+        if let PathEnd::Many(from, relation, false) = subject
+            && self.is_back(*relation, &selection)
+        {
+            let this = &self.model().relations[*relation];
+            let (place, up) = (self.locate(from, this.many), this.up());
+            let fields: Vec<String> = selection.named().map(|field| format!("{up}.{field}")).collect();
+            let projection = with_all(map! { "_id" => 0 }, &all(&fields, 1));
+            let value = in_order(format!("reply.{up}"), &selection);
+            return Ok(LogicalReply {
+                steps: vec![place.find(Some(projection))],
+                value: format!("reply == null ? [] : {value}"),
+            });
+        }
         match (subject, word) {
             (PathEnd::Many(from, relation, _), Some(Word::Embed)) if is_whole_array(&selection) => {
                 let depth = self.documents.shape.home(self.model(), self.model().relations[*relation].one).1.len();
@@ -251,6 +276,7 @@ impl Translation<'_, '_> {
         let rows = self.rows(subject, &selection.filter)?;
         let mut stages = selection.stages(&rows.path);
         stages.push(self.record_stage(&rows.path, &selection.fields));
+        stages.extend(self.documents.restored(entity).filter(|_| selection.fields.is_empty()));
         let reply = LogicalReply::piped(rows.then(stages), "reply");
         Ok(LogicalReply { steps: [selection.before, reply.steps].concat(), ..reply })
     }
@@ -332,9 +358,7 @@ impl Translation<'_, '_> {
             Some(part) => map! { "_id" => 1, down => map! { "$slice" => part } },
             None if selection.fields.is_empty() => map! { "_id" => 0, down => 1 },
             None => {
-                let sorted = selection.sort.iter().map(|(field, _)| field);
-                let fields = selection.fields.iter().chain(sorted.filter(|_| !selection.by_arrival));
-                let fields: Vec<String> = fields.map(|field| format!("{down}.{field}")).collect();
+                let fields: Vec<String> = selection.named().map(|field| format!("{down}.{field}")).collect();
                 with_all(map! { "_id" => 0 }, &all(&fields, 1))
             }
         };
@@ -345,10 +369,13 @@ impl Translation<'_, '_> {
 
     /// Whether the copies in a list are all that is asked of its records.
     pub fn is_copied(&self, relation: usize, selection: &Selection) -> bool {
-        let sorted = selection.sort.iter().map(|(field, _)| field).filter(|_| !selection.by_arrival);
-        let fields: Vec<String> = selection.fields.iter().chain(sorted).cloned().collect();
-        let is_whole = is_empty(&selection.filter) && selection.is_whole();
-        is_whole && !selection.fields.is_empty() && covers(self.documents.shape.listed(relation), &fields)
+        selection.is_covered(self.documents.shape.listed(relation))
+    }
+
+    /// The same of the list in a record of the many side.
+    pub fn is_back(&self, relation: usize, selection: &Selection) -> bool {
+        let shape = self.documents.shape;
+        shape.is_mutual(self.model(), relation) && selection.is_covered(shape.referenced(relation))
     }
 
     /// Whether records come in the order of the list that names them.
@@ -374,8 +401,14 @@ impl Translation<'_, '_> {
         steps.push(keep(&ids, format!("{found} == null ? [] : {found}.{list}")));
         let is_whole = selection.is_whole();
         let sort = if is_whole { Vec::new() } else { selection.sort.clone() };
+        let mut fields = selection.fields.clone();
+        if !fields.is_empty() && is_whole && (keeps_list || !selection.sort.is_empty()) {
+            // What puts them in order has to come along.
+            let order = selection.sort.iter().map(|(field, _)| field.clone()).chain(["_id".to_owned()]);
+            fields.extend(order.filter(|field| !selection.fields.contains(field)).collect::<Vec<_>>());
+        }
         let by_id = map! { "_id" => map! { "$in" => slot(&ids) } };
-        let part = Selection { sort, before: Vec::new(), filter: map! {}, ..selection };
+        let part = Selection { sort, fields, before: Vec::new(), filter: map! {}, ..selection };
         let mut reply = self.found(&PathEnd::All(entity), entity, part);
         let command = reply.steps.pop().unwrap_or_else(|| map! {});
         steps.push(with(command, "filter", with_all(by_id, &selection.filter)));
@@ -390,16 +423,16 @@ impl Translation<'_, '_> {
     /// The same by `$lookup`, which does not keep the order of the list.
     fn joined_in_order(&mut self, subject: &PathEnd, relation: usize, selection: Selection) -> Derived<LogicalReply> {
         let mut rows = self.rows(subject, &selection.filter)?;
-        let down = self.model().relations[relation].down();
-        if !is_empty(&selection.filter) || !selection.fields.is_empty() {
-            let message = format!("`where` or `fields` in the order of the list of `{}`", self.model().key(relation));
-            let help = "try `join: queries`, or a `sort`";
-            return refuse_shape(relation, message, "not derived with `join: lookup`", help);
-        }
+        let (list, this) = (self.documents.shape.list_id(self.model(), relation), &self.model().relations[relation]);
         // Without `$unwind` one row has the list and the records.
-        rows.stages.pop();
-        let rows = rows.then([map! { "$project" => map! { "_id" => 0, down => 1, "joined" => 1 } }]);
-        Ok(LogicalReply::piped(rows, format!("reorder(reply[0].joined, '_id', reply[0].{down})")))
+        rows.stages.truncate(rows.stages.len() - 2);
+        let wanted = (!is_empty(&selection.filter)).then(|| map! { "$match" => selection.filter.clone() });
+        let chosen = with(all(&selection.fields, 1), "_id", 1);
+        let chosen = (!selection.fields.is_empty()).then(|| map! { "$project" => chosen });
+        let inner = wanted.into_iter().chain(chosen).collect();
+        let lookup = lookup(&self.model().collection(this.many), &list, "_id", inner, "joined");
+        let rows = rows.then([lookup, map! { "$project" => map! { "_id" => 0, this.down() => 1, "joined" => 1 } }]);
+        Ok(LogicalReply::piped(rows, format!("reorder(reply[0].joined, '_id', reply[0].{list})")))
     }
 
     pub fn count(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {

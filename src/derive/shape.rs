@@ -121,6 +121,19 @@ impl ModelShape {
         self.placements[relation].get("reference").unwrap_or_default()
     }
 
+    /// Whether both records of a list of records name the other.
+    pub fn is_mutual(&self, model: &Model, relation: usize) -> bool {
+        model.relations[relation].kind == RelationKind::Listing && self.arguments(relation, "reference").is_some()
+    }
+
+    /// The list of records whose documents have copies where the records of an entity have `_id`s.
+    pub fn copied_list(&self, model: &Model, entity: usize) -> Option<usize> {
+        (0..model.relations.len()).find(|relation| {
+            let this = &model.relations[*relation];
+            this.one == entity && this.kind == RelationKind::Listing && !self.listed(*relation).is_empty()
+        })
+    }
+
     /// The field of the one side with the `_id`s of the many.
     pub fn list_id(&self, model: &Model, relation: usize) -> String {
         let down = model.relations[relation].down();
@@ -129,7 +142,12 @@ impl ModelShape {
 
     /// An entry of a list of the one side, as a template; `record` is the expression of the record.
     pub fn list_entry(&self, relation: usize, record: &str) -> Node {
-        entry(self.listed(relation), record)
+        entry(self.listed(relation), record, record)
+    }
+
+    /// The entry of a record of the one side in the list of one of the many; `source` is the expression of its fields.
+    pub fn back_entry(&self, relation: usize, record: &str, source: &str) -> Node {
+        entry(self.referenced(relation), record, source)
     }
 
     /// All copies.
@@ -138,8 +156,12 @@ impl ModelShape {
         for (relation, this) in model.relations.iter().enumerate() {
             let (up, down) = (self.referenced(relation), self.listed(relation));
             if !up.is_empty() {
-                let (collection, path) = self.home(model, this.many);
-                let (id, prefix) = (this.up().to_owned(), format!("{}_", this.up()));
+                let (collection, mut path) = self.home(model, this.many);
+                let (mut id, mut prefix) = (this.up().to_owned(), format!("{}_", this.up()));
+                if this.kind == RelationKind::Listing {
+                    path.push(id);
+                    (id, prefix) = ("_id".to_owned(), String::new());
+                }
                 all.push(Copies { relation, source: this.one, fields: up.to_vec(), collection, path, id, prefix });
             }
             let newest = self.newest(model, relation).map(|(_, array)| {
@@ -200,7 +222,9 @@ impl ModelShape {
                 placement.words.iter().all(|(_, arguments)| arguments.is_empty()) && placement.words.len() == 1;
             relation.kind == RelationKind::Children || !is_default
         };
-        let texts: Vec<String> = model.relations.iter().zip(&self.placements).filter(is_said).map(one).collect();
+        let all = || model.relations.iter().zip(&self.placements);
+        let is_any_said = all().any(|part| is_said(&part));
+        let texts: Vec<String> = all().filter(|part| is_said(part) || !is_any_said).map(one).collect();
         if is_label {
             return texts.join(", ");
         }
@@ -218,13 +242,13 @@ impl Copies {
     }
 }
 
-/// A record as an entry of a list: its `_id`, or that and copies of fields.
-fn entry(fields: &[String], record: &str) -> Node {
-    let value = |field: &str| slot(&format!("{record}.{field}"));
+/// A record as an entry of a list: its `_id`, or that and copies of fields of a source.
+pub(super) fn entry(fields: &[String], record: &str, source: &str) -> Node {
+    let id = slot(&format!("{record}._id"));
     if fields.is_empty() {
-        return value("_id");
+        return id;
     }
-    fields.iter().fold(map! { "_id" => value("_id") }, |made, field| with(made, field, value(field)))
+    fields.iter().fold(map! { "_id" => id }, |made, field| with(made, field, slot(&format!("{source}.{field}"))))
 }
 
 /// Whether copies, and the `_id`, are all that is asked for.
@@ -287,6 +311,7 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
         made.insert(0, ("reference", Vec::new()));
     }
     let has = |word: &str| made.iter().any(|(name, _)| *name == word);
+    let is_id = |(word, _): &(&str, Vec<String>)| matches!(*word, "reference" | "list");
     let is_plain = |(word, _): &(&str, Vec<String>)| matches!(*word, "embed" | "reference" | "list" | "counted");
     let (is, only) = match this.kind {
         RelationKind::Children if has("embed") && (has("reference") || has("list") || !made.iter().all(is_plain)) => {
@@ -296,7 +321,16 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
         RelationKind::Reference if made.len() > 1 || is_added_to || !has("reference") => {
             ("a field with a record", "reference")
         }
-        RelationKind::Listing if made.len() > 1 || is_added_to || !has("list") => ("a list of records", "list"),
+        RelationKind::Listing if has("list") && made.iter().all(is_id) => {
+            if has("reference") && this.up.is_none() {
+                let message = format!("`{key}: reference` needs a name for the list in `{}`", model.name(this.many));
+                let help =
+                    format!("name the other direction: `inverse: {{ {}: {}s }}`", this.down(), model.name(this.one));
+                return refuse(message, "which field has it?", help);
+            }
+            return Ok(made);
+        }
+        RelationKind::Listing => ("a list of records", "list"),
         _ => return Ok(made),
     };
     let message = format!("`{key}` is {is}, which is always `{only}`");

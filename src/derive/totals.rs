@@ -159,6 +159,21 @@ impl Translation<'_, '_> {
         Some(LogicalReply { steps: vec![step], value: format!("reply == null ? 0 : reply.{name}") })
     }
 
+    /// Refuses a change after which an older record would have to take its place among the newest.
+    pub fn check_newest(&self, entity: usize, what: &str, changed: &[String]) -> Derived<()> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let Some(relation) = model.parent_of(entity).filter(|it| shape.newest(model, *it).is_some()) else {
+            return Ok(());
+        };
+        let sort = model.entity(entity).sort.as_ref();
+        if !changed.is_empty() && !changed.iter().any(|field| sort.is_some_and(|sort| sort.get(field).is_some())) {
+            return Ok(());
+        }
+        let message = format!("`{}: newest` of records that an operation {what}", model.key(relation));
+        let help = "try `reference` or `list`, mark such records by a field, or write this operation by hand";
+        refuse_shape(relation, message, "an older one would have to take its place", help)
+    }
+
     /// The newest records, from the array `holder` of the one side, if they are all that is asked for.
     pub fn from_newest(&self, relation: usize, selection: &Selection, holder: &str) -> Option<(String, String)> {
         let (most, field) = self.documents.shape.newest(self.model(), relation)?;
@@ -201,25 +216,6 @@ pub(super) fn check_totals(model: &Model, shape: &ModelShape) -> Derived<()> {
             let message = format!("`{key}: newest` of records without a total order");
             let help = format!("give `{many}` a `sort` that ends with `_id`");
             return refuse_shape(relation, message, "which are the newest?", &help);
-        }
-        if model.is_removed(this.many) {
-            let message = format!("`{key}: newest` of records that an operation deletes or moves");
-            let label = "older records would have to take their places";
-            return refuse_shape(
-                relation,
-                message,
-                label,
-                "try `reference` or `list`, or mark deleted records by a field",
-            );
-        }
-        if model.is_changed(this.many, &sort) {
-            let message = format!("`{key}: newest` of records whose order an operation changes");
-            return refuse_shape(
-                relation,
-                message,
-                "another record may be the newest then",
-                "try `reference` or `list`",
-            );
         }
     }
     Ok(())

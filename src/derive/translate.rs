@@ -8,7 +8,7 @@ use super::build::{all, find_one, is_empty, keep, map, pipeline, place, slot, up
 use super::document::DerivedDocuments;
 use super::model::{Model, PathEnd, option, text_option};
 use super::read::Rows;
-use super::refusal::{Derived, Refusal, refuse};
+use super::refusal::{Derived, Refusal, refuse, refuse_shape};
 use super::shape::Word;
 
 /// The options of a logical step.
@@ -212,19 +212,30 @@ impl<'t, 'm> Translation<'t, 'm> {
                 (false, _) => with(all(&own, 1), "_id", 0),
             });
         }
+        if let Some(relation) = self.documents.shape.copied_list(self.model(), entity) {
+            let down = self.model().relations[relation].down();
+            let added = self.added(entity);
+            let own = self.model().entity(entity).fields.iter().map(|(name, _)| name.value.clone());
+            let copies = self.documents.extras(entity, "", "", None).into_iter().map(|(_, field, _)| field);
+            let copies = copies.filter(|field| added.iter().all(|(_, array)| array != field));
+            return Some(with(all(&own.chain(copies).collect::<Vec<_>>(), 1), down, format!("${down}._id")));
+        }
         let added: Vec<String> = self.added(entity).into_iter().map(|(_, field)| field).collect();
         (!added.is_empty()).then(|| all(&added, 0))
     }
 
-    /// The arrays that the shape adds to documents of an entity, with their relations.
-    pub fn added(&self, entity: usize) -> Vec<(usize, String)> {
+    /// The arrays that the shape adds to documents of an entity, with the names of what they are read for.
+    pub fn added(&self, entity: usize) -> Vec<(&'m str, String)> {
         let (model, shape) = (self.model(), self.documents.shape);
         let arrays = model.children_of(entity).flat_map(|child| {
-            let list = (shape.word(child) != Word::Reference).then(|| model.relations[child].down().to_owned());
+            let down = model.relations[child].down();
+            let list = (shape.word(child) != Word::Reference).then(|| down.to_owned());
             let newest = shape.newest(model, child).map(|(_, field)| field);
-            list.into_iter().chain(newest).map(move |field| (child, field))
+            list.into_iter().chain(newest).map(move |field| (down, field))
         });
-        arrays.collect()
+        let is_back = |position: &usize| model.relations[*position].many == entity && shape.is_mutual(model, *position);
+        let back = (0..model.relations.len()).filter(is_back).map(|position| model.relations[position].up());
+        arrays.chain(back.map(|up| (up, up.to_owned()))).collect()
     }
 
     /// Fields of an entity that a step names.
@@ -233,6 +244,11 @@ impl<'t, 'm> Translation<'t, 'm> {
         let known: Vec<&str> = model.entity(entity).fields.iter().map(|(name, _)| name.value.as_str()).collect();
         for field in fields {
             let first = field.split('.').next().unwrap_or_default();
+            let copied = self.documents.shape.copied_list(model, entity);
+            if let Some(relation) = copied.filter(|relation| model.relations[*relation].down() == first) {
+                let message = format!("`{first}` is used as a field, and `{}` has copies in it", model.key(relation));
+                return refuse_shape(relation, message, "not the field of the record", "try `list` without fields");
+            }
             if !first.starts_with('$') && !known.contains(&first) {
                 let message = format!("`{}` has no field `{first}`", model.name(entity));
                 let is_parent = model.parent_of(entity).is_some_and(|parent| model.relations[parent].up() == first);

@@ -12,6 +12,17 @@ use super::translate::{Located, LogicalReply, Options, Translation};
 /// Related records: the name of the relation, and fields or the options of a list.
 type Include = (Spanned<String>, Node);
 
+/// The read of a record that others are added to.
+struct FirstRead {
+    steps: Vec<Node>,
+    /// The variable with the record.
+    record: String,
+    /// That with the record as it is stored.
+    raw: String,
+    /// That with the document around it.
+    holder: Option<String>,
+}
+
 impl<'m> Translation<'_, 'm> {
     pub fn get(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
         let subject = self.subject(target, false)?;
@@ -127,7 +138,7 @@ impl<'m> Translation<'_, 'm> {
     ) -> Derived<LogicalReply> {
         let model = self.model();
         let place = self.located(argument, entity, by)?;
-        let (mut first, record, holder) = self.first_read(entity, place, includes)?;
+        let FirstRead { steps: mut first, record, raw, holder } = self.first_read(entity, place, includes)?;
         let before = first.len();
         let mut parts = vec![picked(model.name(entity), &record, &[])];
         let mut made = Vec::new();
@@ -140,7 +151,7 @@ impl<'m> Translation<'_, 'm> {
                 continue;
             }
             let reply = if is_many {
-                self.included_many(argument, &record, relation, is_down, node)?
+                self.included_many(argument, &raw, relation, is_down, node)?
             } else {
                 self.check_fields(model.relations[relation].one, &fields)?;
                 self.included_one(argument, (&record, holder.as_deref()), entity, relation, &fields)?
@@ -166,22 +177,24 @@ impl<'m> Translation<'_, 'm> {
     }
 
     /// The read of the record itself, with what its document has of the others: steps, the record, the document around it.
-    fn first_read(
-        &mut self,
-        entity: usize,
-        place: Located,
-        includes: &[Include],
-    ) -> Derived<(Vec<Node>, String, Option<String>)> {
+    fn first_read(&mut self, entity: usize, place: Located, includes: &[Include]) -> Derived<FirstRead> {
         let model = self.model();
         let found = self.fresh("found");
         let named = |name: &str| includes.iter().find(|(include, _)| include.value == name);
         match &place.path[..] {
             [] => {
-                let arrays = self.added(entity).into_iter();
-                let unused = |(relation, _): &(usize, String)| named(model.relations[*relation].down()).is_none();
-                let arrays: Vec<String> = arrays.filter(unused).map(|(_, field)| field).collect();
+                let arrays = self.added(entity).into_iter().filter(|(name, _)| named(name).is_none());
+                let arrays: Vec<String> = arrays.map(|(_, field)| field).collect();
                 let projection = (!arrays.is_empty()).then(|| all(&arrays, 0));
-                Ok((vec![with(place.find(projection), "as", found.as_str())], found, None))
+                let mut steps = vec![with(place.find(projection), "as", found.as_str())];
+                let mut record = found.clone();
+                if let Some(relation) = self.documents.shape.copied_list(model, entity) {
+                    let down = model.relations[relation].down();
+                    record = self.fresh("record");
+                    let ids = format!("merge({found}, {{'{down}': pluck({found}.{down}, '_id')}})");
+                    steps.push(keep(&record, format!("{found} == null ? null : {ids}")));
+                }
+                Ok(FirstRead { steps, record, raw: found, holder: None })
             }
             [array] => {
                 let parent = model.parent_of(entity).map(|relation| &model.relations[relation]);
@@ -194,7 +207,8 @@ impl<'m> Translation<'_, 'm> {
                 let projection = with_all(map! { format!("{array}.$") => 1 }, &all(&fields, 1));
                 let record = self.fresh("record");
                 let read = with(place.find(Some(projection)), "as", found.as_str());
-                Ok((vec![read, keep(&record, format!("{found}.{array}[0]"))], record, Some(found)))
+                let steps = vec![read, keep(&record, format!("{found}.{array}[0]"))];
+                Ok(FirstRead { steps, raw: record.clone(), record, holder: Some(found) })
             }
             _ => {
                 let relation = model.parent_of(entity).unwrap_or_default();
@@ -233,6 +247,9 @@ impl<'m> Translation<'_, 'm> {
         let is_simple = selection.is_whole() && is_empty(&selection.filter);
         if is_down && let Some((_, value)) = self.from_newest(relation, &selection, record) {
             return Ok(LogicalReply { steps: Vec::new(), value });
+        }
+        if !is_down && self.is_back(relation, &selection) {
+            return Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) });
         }
         match self.documents.shape.word(relation) {
             Word::Embed if is_down && is_simple => {
@@ -384,6 +401,7 @@ impl<'m> Translation<'_, 'm> {
         if !rows.path.is_empty() {
             stages.push(self.record_stage(&rows.path, &[]));
         }
+        stages.extend(self.documents.restored(entity));
         let mut parts = vec![picked(model.name(entity), "r", &[])];
         for (relation, fields) in wanted {
             let this = &model.relations[*relation];

@@ -6,7 +6,7 @@ use super::build::{all, is_empty, keep, map, slot, update_one, with};
 use super::document::{Made, each, with_extras};
 use super::model::{PathEnd, RelationKind, option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
-use super::shape::Word;
+use super::shape::{Word, entry};
 use super::totals::{sum_of, together};
 use super::translate::{Located, Options, Translation};
 
@@ -135,8 +135,10 @@ impl Translation<'_, '_> {
             write.then(read);
             made.sources.insert(relation, source);
         }
+        self.new_lists(argument, entity, &mut write, &mut made);
         for child in &with_it {
             let this = &model.relations[*child];
+            self.check_lists(this.many, "is made with the record that it belongs to")?;
             let list = format!("{argument}.{}", this.down());
             let list = self.with_copies(this.many, list, &mut write, &mut made);
             for field in self.documents.shape.sums(*child) {
@@ -250,6 +252,16 @@ impl Translation<'_, '_> {
             return self.relocate(argument, entity, relation, to);
         }
         self.check_fields(entity, &keys)?;
+        self.check_newest(entity, "puts in another order", &keys)?;
+        if let Some(relation) = (0..model.relations.len()).find(|relation| {
+            let this = &model.relations[*relation];
+            this.one == entity
+                && self.documents.shape.is_mutual(model, *relation)
+                && keys.iter().any(|key| key == this.down())
+        }) {
+            let message = format!("`{}` is in both directions, and all of it is changed", model.key(relation));
+            return refuse_shape(relation, message, "not derived", "change it by `add` and `remove`");
+        }
         if keys.iter().any(|key| key == "_id") {
             return refuse("a change of `_id`", "records are known by it", "create another record instead");
         }
@@ -328,6 +340,7 @@ impl Translation<'_, '_> {
             let help = format!("try `set: {{ {one}: <to> }}` with an argument `to: uniform({one})`");
             return refuse(message, "not an argument", help);
         }
+        self.check_newest(entity, "moves", &[])?;
         let (id, target) = (slot(&format!("{argument}._id")), slot(&format!("{name}._id")));
         let shape = self.documents.shape;
         let (word, is_copied) = (shape.word(relation), !shape.referenced(relation).is_empty());
@@ -429,8 +442,9 @@ impl Translation<'_, '_> {
         let model = self.model();
         let entity = model.record(self.operation, argument)?;
         self.check_referrers(argument, entity)?;
+        self.check_newest(entity, "deletes", &[])?;
         let id = slot(&format!("{argument}._id"));
-        let mut steps = self.below(entity, &id)?;
+        let mut steps = [self.below(entity, &id)?, self.leave_lists(entity, &id)].concat();
         let has_below = !steps.is_empty();
         let place = self.locate(argument, entity);
         if !place.path.is_empty() {
@@ -482,6 +496,27 @@ impl Translation<'_, '_> {
         Ok(Write::joint(steps))
     }
 
+    /// Refuses a record with a list of records that others have a part of, where only its owner is known.
+    fn check_lists(&self, entity: usize, what: &str) -> Derived<()> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let is_shared = |relation: &usize| {
+            let this = &model.relations[*relation];
+            let has_copies = shape.is_mutual(model, *relation) || !shape.listed(*relation).is_empty();
+            this.one == entity && this.kind == RelationKind::Listing && has_copies
+        };
+        match (0..model.relations.len()).find(is_shared) {
+            None => Ok(()),
+            Some(relation) => {
+                let message = format!(
+                    "`{}` has copies or both directions, and a `{}` {what}",
+                    model.key(relation),
+                    model.name(entity)
+                );
+                refuse_shape(relation, message, "not derived", "try `list` without fields")
+            }
+        }
+    }
+
     /// Refuses to delete what other records refer to.
     fn check_referrers(&self, argument: &str, entity: usize) -> Derived<()> {
         let model = self.model();
@@ -507,6 +542,7 @@ impl Translation<'_, '_> {
         let mut steps = Vec::new();
         for child in model.children_of(entity) {
             let this = &model.relations[child];
+            self.check_lists(this.many, "is deleted with the record that it belongs to")?;
             let word = self.documents.shape.word(child);
             let mut below = model.children_of(this.many).peekable();
             if word == Word::Embed {
@@ -567,19 +603,70 @@ impl Translation<'_, '_> {
             let message = format!("`{list}` is inside of another record: `{}` is `embed`", model.key(parent));
             return refuse_shape(parent, message, "not derived", "try `reference` here");
         }
-        let id = slot(&format!("{argument}._id"));
-        let (state, operator) = if adds { (map! { "$ne" => id.clone() }, "$push") } else { (id.clone(), "$pull") };
-        let guarded = with(place.filter.clone(), this.down(), state);
-        let change = map! { operator => map! { this.down() => id } };
-        let mut steps = vec![update_one(&place.collection, guarded, change)];
+        let (shape, id) = (self.documents.shape, slot(&format!("{argument}._id")));
+        let (listed, is_mutual) = (shape.listed(relation), shape.is_mutual(model, relation));
+        let list_id = shape.list_id(model, relation);
+        let other = self.document(&format!("{argument}._id"), entity);
+        if is_inner && is_mutual {
+            let message = format!("`{list}` is in both directions, and changed inside of `atomically`");
+            return refuse_shape(relation, message, "not derived", "make it an operation of its own, or try `list`");
+        }
+        let mut steps = Vec::new();
+        let mut source = argument.to_owned();
+        if adds && !listed.is_empty() {
+            source = self.fresh("source");
+            // The other record is written later, or now, so that a change of its fields conflicts.
+            let projection = all(listed, 1);
+            let is_touched = !is_mutual && model.is_changed(entity, listed);
+            let read = if is_touched {
+                changed(&other, self.touch(&other, entity), projection)
+            } else {
+                other.find(Some(projection))
+            };
+            steps.push(with(read, "as", source.as_str()));
+        }
+        let of_id = |has_copies: bool, id: &Node| {
+            if has_copies {
+                map! { "_id" => id.clone() }
+            } else {
+                id.clone()
+            }
+        };
+        let (state, operator, entry) = if adds {
+            (map! { "$ne" => id.clone() }, "$push", entry(listed, argument, &source))
+        } else {
+            (id.clone(), "$pull", of_id(!listed.is_empty(), &id))
+        };
+        let guarded = Located { filter: with(place.filter.clone(), &list_id, state), ..self.locate(&owner, this.one) };
+        let change = map! { operator => map! { this.down() => entry } };
+        let copied = shape.referenced(relation);
+        let (mut reply, mut missed) = ("reply".to_owned(), "reply.matched == 0".to_owned());
+        if is_mutual && adds && !copied.is_empty() {
+            reply = self.fresh("owner");
+            missed = format!("{reply} == null");
+            steps.push(with(changed(&guarded, change, all(copied, 1)), "as", reply.as_str()));
+        } else {
+            steps.push(guarded.update(change));
+        }
         let may_be_gone = self.may_be_gone(&owner, this.one);
         if may_be_gone {
-            steps.push(missing("reply.matched == 0", &place, "reply == 0 ? not_found() : same()"));
+            steps.push(missing(&missed, &place, "reply == 0 ? not_found() : same()"));
         } else if !is_inner {
-            steps.push(fail("reply.matched == 0", "same()"));
+            steps.push(fail(&missed, "same()"));
         }
-        Ok(Write { is_joint: may_be_gone, ..Write::joint(steps) })
+        if is_mutual {
+            let back =
+                if adds { shape.back_entry(relation, &owner, &reply) } else { of_id(!copied.is_empty(), &place.id) };
+            steps.push(other.update(map! { operator => map! { this.up() => back } }));
+        }
+        Ok(Write { is_joint: may_be_gone || is_mutual || steps.len() > 2, ..Write::joint(steps) })
     }
+}
+
+/// A change of a document that returns fields of it.
+pub(super) fn changed(place: &Located, change: Node, projection: Node) -> Node {
+    let (collection, filter) = (place.collection.as_str(), place.filter.clone());
+    map! { "findOneAndUpdate" => collection, "filter" => filter, "update" => change, "projection" => projection }
 }
 
 /// Where a condition is true, looks whether the record is there, and ends the operation with an outcome.
