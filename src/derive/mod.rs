@@ -3,6 +3,7 @@
 //! An entry that is written by hand replaces the derived one. Derived nodes have the place of the
 //! shape, and that of the logical step as the place that uses them, so that a problem points at two lines of the model.
 
+mod audits;
 mod build;
 mod copies;
 mod document;
@@ -24,6 +25,7 @@ use crate::scenario::{Diagnostics, Node, Scenario, Span, Spanned, StrategyDefini
 pub use model::{ArgumentFacts, Facts};
 pub use text::entry;
 
+use audits::Audits;
 use build::{map, mapping, place, with};
 use document::DerivedDocuments;
 use model::Model;
@@ -73,9 +75,10 @@ pub fn derive(
             operation.serial = reported(result::serial(&model, position));
         }
     }
-    let mut strategies = Vec::new();
+    let (mut strategies, mut audits) = (Vec::new(), Vec::new());
     for (position, strategy) in scenario.strategies.iter().enumerate().take(MOST_STRATEGIES) {
-        let Some(node) = derived(&model, strategy, &scenario.strategies, diagnostics) else { continue };
+        let Some((node, own_audits)) = derived(&model, strategy, &scenario.strategies, diagnostics) else { continue };
+        audits.push((strategy.name.value.clone(), span_of(strategy), own_audits));
         strategies.push((strategy.name.value.clone(), node.clone()));
         let read = read_strategy(&(strategy.name.clone(), node), diagnostics);
         let own = &mut made.strategies[position];
@@ -86,6 +89,7 @@ pub fn derive(
         own.label = own.label.take().or(read.label);
         own.is_unsafe |= read.is_unsafe;
     }
+    made.audits.extend(missing(&made.audits, audits::definitions(&audits, diagnostics), |audit| &audit.name));
     Some(DerivedScenario { scenario: made, strategies })
 }
 
@@ -103,13 +107,13 @@ fn report_useless(scenario: &Scenario, diagnostics: &Diagnostics) {
     }
 }
 
-/// The derived parts of a strategy; `None` without a shape, or where something is refused.
+/// The derived parts of a strategy with its audits; `None` without a shape, or where something is refused.
 fn derived(
     model: &Model,
     strategy: &StrategyDefinition,
     all: &[StrategyDefinition],
     diagnostics: &Diagnostics,
-) -> Option<Node> {
+) -> Option<(Node, Audits)> {
     let line = line(strategy, all);
     let start = line.iter().position(|one| one.shape.is_some())?;
     // Without a change of its own it inherits what is derived for the other strategy.
@@ -176,7 +180,7 @@ fn derived(
         made = with(made, "state", mapping(state));
     }
     place(&mut made, here);
-    Some(made)
+    Some((made, audits::of_shape(model, &shape)))
 }
 
 /// Where the shape of a strategy is written; its name, where that is inherited.

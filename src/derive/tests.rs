@@ -67,6 +67,32 @@ fn examples_are_derived_as_they_were() {
     }
 }
 
+/// What a shape has twice is audited, and only in the strategies that have it.
+#[test]
+fn copies_counters_and_both_ends_are_audited() {
+    let (scenario, _) = scenario(include_str!("../../examples/model-moves.yaml"));
+    let derived = compile::derived(&scenario, &Choice::default()).unwrap().scenario;
+    let steps = |strategy: &str| {
+        let applied = derived.audits.iter().filter(|audit| audit.steps(&[strategy]).is_some());
+        applied.map(|audit| audit.name.value.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        steps("two_way"),
+        [
+            "person_tasks_differ",
+            "task_person_copies_differ",
+            "person_tasks_copies_differ",
+            "note_author_copies_differ",
+            "note_tags_copies_differ",
+            "person_tasks_count_differs",
+            "person_tasks_points_differs",
+            "note_tags_differ",
+        ]
+    );
+    assert_eq!(steps("referenced"), [""; 0]);
+    assert_eq!(steps("listed"), ["person_tasks_differ"]);
+}
+
 #[test]
 fn an_entry_by_hand_takes_the_place_of_the_derived_one() {
     let (scenario, _) = scenario(include_str!("../../examples/model.yaml"));

@@ -19,7 +19,7 @@ const COMMANDS: [CommandWord; 4] =
     [CommandWord::Find, CommandWord::Aggregate, CommandWord::CountDocuments, CommandWord::Distinct];
 
 /// An audit; `None` when its command cannot be understood.
-pub(super) fn audit(entry: &Entry, diagnostics: &Diagnostics) -> Option<AuditDefinition> {
+pub(crate) fn audit(entry: &Entry, diagnostics: &Diagnostics) -> Option<AuditDefinition> {
     let name = entry.0.clone();
     value::check_name(&name, "an audit", diagnostics);
     let entries = value::filled_mapping(entry, EXAMPLE, diagnostics)?;

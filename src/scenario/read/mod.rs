@@ -19,6 +19,7 @@ mod strategy;
 mod value;
 mod yaml;
 
+pub(crate) use audit::audit as read_audit;
 use entry::{Entry, place};
 pub(super) use fields::Fields;
 pub use outline::Outline;
