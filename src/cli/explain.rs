@@ -28,7 +28,7 @@ pub struct ExplainArguments {
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     pub strategies: Vec<String>,
     /// Output format
-    #[arg(long, value_name = "NAME", default_value = "terminal", value_parser = one_of([ReportFormat::Terminal, ReportFormat::Markdown]))]
+    #[arg(long, value_name = "NAME", default_value = "terminal", value_parser = one_of([ReportFormat::Terminal, ReportFormat::Markdown, ReportFormat::Json]))]
     pub format: ReportFormat,
 }
 

@@ -3,7 +3,7 @@
 use crate::record::{Counter, Part, Unit};
 use crate::report::Report;
 use crate::report::document::format::{marked, percent, plain};
-use crate::report::document::{Cell, Column, Headline, Kind, Row, Section, Table, column};
+use crate::report::document::{Cell, Column, Forms, Headline, Kind, Row, Section, Table, column};
 use crate::results::{QueryPlanRecord, RunRecord};
 use crate::stats::{self, Cause, Criterion, MixEstimate, OwnCost, WaitReason, cause, mix_shares, own_cost, own_time};
 
@@ -130,47 +130,69 @@ impl Report {
             sentences: reasons.collect(),
             ..Headline::default()
         };
-        let commands = Section::new("commands", "Commands").table(commands_table(&commands, &names));
-        let plans = Section::new("plans", "Query plans").items(
-            subject
-                .pair
-                .iter()
-                .zip(&names)
-                .flat_map(|(strategy, name)| {
-                    let of = &record.strategies[*strategy].name;
-                    let is_own = |plan: &&QueryPlanRecord| {
-                        plan.strategy == *of && plan.operation == record.operations[subject.operation]
-                    };
-                    record.query_plans.iter().filter(is_own).map(move |plan| format!("{name}: {}", plan_line(plan)))
-                })
-                .collect(),
-        );
+        let plans = side_by_side("plans", "Query plans", plans(record, subject), &names);
+        let commands = side_by_side("commands", "Commands", commands, &names);
         let cost = Section::new("own-cost", "A call by itself")
             .table(
                 own.map_or_else(|| Table::empty("own_cost", "", Column::strategy()), |own| table(own, subject, &names)),
             )
             .note("Per call, with nothing else on the server.");
-        Report::of(headline, [commands, plans, cost])
+        Report::of(headline, [explained(&operation, &names), commands, plans, cost])
     }
 }
 
-/// `find posts: FETCH, IXSCAN (post_1)`.
-fn plan_line(plan: &QueryPlanRecord) -> String {
-    let indexes = if plan.indexes.is_empty() { String::new() } else { format!(" ({})", plan.indexes.join(", ")) };
-    plain(&format!("{}: {}{indexes}", plan.step, plan.stages.join(", ")))
+/// What is explained, for programs: others read it in headings.
+fn explained(operation: &str, names: &[String; 2]) -> Section {
+    let columns = [("slower", "The slower strategy."), ("faster", "The faster strategy.")];
+    let columns = columns.map(|(key, about)| column(key, key, about)).into();
+    let rows = vec![Row { cells: names.iter().map(Cell::text).collect(), ..Row::new(operation) }];
+    let table = Table { rows, columns, ..Table::empty("explained", "Explained", Column::operation()) };
+    Section::new("explained", "Explained").table(table.only(Forms::JSON))
 }
 
-/// The commands of both strategies side by side; without rows where neither is known.
-fn commands_table(commands: &[Vec<String>; 2], names: &[String; 2]) -> Table {
+/// The query plans of both strategies, a line for each command and, set in, for each of its stages; those of the same place begin in
+/// the same line.
+fn plans(record: &RunRecord, subject: ExplainedPair) -> [Vec<String>; 2] {
+    let operation = &record.operations[subject.operation];
+    let mut plans = subject.pair.map(|strategy| {
+        let name = &record.strategies[strategy].name;
+        let own = record.query_plans.iter().filter(|plan| plan.strategy == *name && plan.operation == *operation);
+        own.map(plan_lines).collect::<Vec<_>>()
+    });
+    let count = plans.iter().map(Vec::len).max().unwrap_or(0);
+    plans.iter_mut().for_each(|all| all.resize(count, Vec::new()));
+    for place in 0..count {
+        let lines = plans.iter().map(|all| all[place].len()).max().unwrap_or(0);
+        plans.iter_mut().for_each(|all| all[place].resize(lines, String::new()));
+    }
+    plans.map(|all| all.concat())
+}
+
+/// `find posts`, `FETCH`, `IXSCAN (post_1)`.
+fn plan_lines(plan: &QueryPlanRecord) -> Vec<String> {
+    let indexes = match plan.indexes.as_slice() {
+        [] => String::new(),
+        names => format!(" ({})", plain(&names.join(", "))),
+    };
+    let mut lines = vec![plain(&plan.step)];
+    // No form of a report drops such a space.
+    lines.extend(plan.stages.iter().map(|stage| format!("\u{a0}\u{a0}{}", plain(stage))));
+    lines.last_mut().into_iter().for_each(|last| last.push_str(&indexes));
+    lines
+}
+
+/// Lines of both strategies side by side; without rows where neither has any.
+fn side_by_side(id: &'static str, title: &'static str, lines: [Vec<String>; 2], names: &[String; 2]) -> Section {
     let cell = |all: &Vec<String>, place: usize| Cell::text(all.get(place).cloned().unwrap_or_default());
     let row = |place: usize| Row {
-        cells: commands.iter().map(|all| cell(all, place)).collect(),
+        cells: lines.iter().map(|all| cell(all, place)).collect(),
         ..Row::new((place + 1).to_string())
     };
     let columns = [("slower", &names[0]), ("faster", &names[1])];
-    let columns = columns.map(|(key, name)| column(key, name.clone(), "Its commands.")).into();
-    let rows = (0..commands.iter().map(Vec::len).max().unwrap_or(0)).map(row).collect();
-    Table { rows, columns, ..Table::empty("commands", "Commands", column("step", "step", "The step.")) }
+    let columns = columns.map(|(key, name)| column(key, name.clone(), "Its lines.")).into();
+    let rows = (0..lines.iter().map(Vec::len).max().unwrap_or(0)).map(row).collect();
+    let table = Table { rows, columns, ..Table::empty(id, title, column("line", "line", "The line.")) };
+    Section::new(id, title).table(table)
 }
 
 fn table(own: &RunRecord, subject: ExplainedPair, names: &[String; 2]) -> Table {
@@ -202,9 +224,42 @@ fn table(own: &RunRecord, subject: ExplainedPair, names: &[String; 2]) -> Table 
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::report) mod tests {
     use super::*;
     use crate::stats::sample;
+
+    /// An explanation with all its tables.
+    pub(in crate::report) fn complete() -> Report {
+        let run = sample::whole(&sample::run(8));
+        let subject = ExplainedPair::new(&run, None, None).unwrap();
+        Report::of_explanation(&run, subject, [vec!["find posts".to_owned()], Vec::new()])
+    }
+
+    #[test]
+    fn plans_stand_side_by_side_from_the_same_line() {
+        let mut run = sample::whole(&sample::run(8));
+        let subject = ExplainedPair::new(&run, None, None).unwrap();
+        let plan = |strategy: usize, step: &str, stages: &[&str]| QueryPlanRecord {
+            strategy: run.strategies[strategy].name.clone(),
+            operation: run.operations[subject.operation].clone(),
+            step: step.to_owned(),
+            stages: stages.iter().map(|stage| (*stage).to_owned()).collect(),
+            indexes: vec!["post_1".to_owned()],
+        };
+        let [slow, fast] = subject.pair;
+        run.query_plans = vec![
+            plan(slow, "find a", &["FETCH", "IXSCAN"]),
+            plan(slow, "find b", &["IXSCAN"]),
+            plan(fast, "find c", &["IXSCAN"]),
+            plan(fast, "find d", &["IXSCAN"]),
+        ];
+        let plans = plans(&run, subject).map(|lines| lines.join("|").replace('\u{a0}', ">"));
+        let expected = [
+            "find a|>>FETCH|>>IXSCAN (post_1)|find b|>>IXSCAN (post_1)",
+            "find c|>>IXSCAN (post_1)||find d|>>IXSCAN (post_1)",
+        ];
+        assert_eq!(plans, expected);
+    }
 
     #[test]
     fn a_run_without_own_costs_says_what_it_has() {

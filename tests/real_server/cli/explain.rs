@@ -24,6 +24,8 @@ fn the_slower_strategy_comes_first_in_any_order() {
     assert!(text.contains("looks up one level after another in the server ($graphLookup)"), "{text}");
     let markdown = run(&mut docshape(&["explain", TREES, "ancestors", "--format", "markdown"])).out;
     assert!(markdown.contains("| keys examined |"), "{markdown}");
+    let json = run(&mut docshape(&["explain", TREES, "ancestors", "--format", "json"])).out;
+    assert!(json.contains("\"slower\": \"nested_sets_txn\"") && json.contains("\"plans\": ["), "{json}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Value, json};
 
 use crate::record::Part;
+use crate::report::run::explain;
 use crate::report::tests::complete;
 use crate::report::{Column, Kind, Table, comparison as run_comparison, verification};
 use crate::stats::sample;
@@ -77,7 +78,7 @@ fn records(table: &Table) -> Value {
 }
 
 /// A report of every kind with all its tables.
-pub(crate) fn all() -> [Report; 8] {
+pub(crate) fn all() -> [Report; 9] {
     [
         crate::report::tests::report(&complete()),
         run_comparison::tests::complete(),
@@ -87,6 +88,7 @@ pub(crate) fn all() -> [Report; 8] {
         sweep::tests::complete(),
         growth::tests::complete(),
         rules::tests::complete(),
+        explain::tests::complete(),
     ]
 }
 
