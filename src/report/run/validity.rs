@@ -197,12 +197,24 @@ fn interference(record: &RunRecord) -> Option<String> {
     ))
 }
 
-/// Verdicts about the mix that a longer run could change, because a ratio had not settled.
-pub(crate) fn unsettled(parts: &PartEvaluations) -> Vec<String> {
+/// The parts with a verdict about the mix that a longer run could change, because a ratio had not settled.
+fn unsettled_parts(parts: &PartEvaluations) -> impl Iterator<Item = (Part, &RunRecord, Vec<Unsettled>)> {
     let metrics = [(Part::Own, Metric::MEAN), (Part::Saturation, Metric::Throughput)];
     let found = metrics.into_iter().filter_map(|(part, metric)| {
         let (record, question) = (parts.record(part)?, parts.of_mix(part, metric)?);
-        let found = stats::unsettled(record, question);
+        Some((part, record, stats::unsettled(record, question)))
+    });
+    found.filter(|(.., found)| !found.is_empty())
+}
+
+/// How long to measure, as `--duration` takes it, where a longer run could give another verdict.
+pub(crate) fn settling_time(parts: &PartEvaluations) -> Option<String> {
+    unsettled_parts(parts).next().map(|(_, record, _)| format!("{}s", longer(record)))
+}
+
+/// Verdicts about the mix that a longer run could change, because a ratio had not settled.
+pub(crate) fn unsettled(parts: &PartEvaluations) -> Vec<String> {
+    let found = unsettled_parts(parts).filter_map(|(part, record, found)| {
         let words = |one: &Unsettled| {
             let [best, other] = [one.strategy, one.against].map(|strategy| name(record, strategy));
             let [early, late] = [one.early, one.late].map(three);

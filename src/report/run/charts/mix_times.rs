@@ -4,7 +4,7 @@ use crate::report::document::chart::{Chart, Series, scale::Scale, svg::Svg};
 use crate::report::document::format::{three, time};
 use crate::report::run::PartEvaluations;
 use crate::report::run::decision::Judged;
-use crate::stats::{Criterion, Quantity};
+use crate::stats::{Criterion, Quantity, effect};
 
 use super::budget::{BAR, BarLayout, TOP};
 
@@ -21,6 +21,17 @@ pub(super) fn mix_times(parts: &PartEvaluations, series: &[Series], layout: &Bar
     if shown.is_empty() || most <= 0.0 {
         return None;
     }
+    let question = parts.of_mix(criterion.part, criterion.metric);
+    let first = shown.iter().find(|(_, number)| *number == best).map(|(one, _)| one.place);
+    // A gap that is not reported is not a ratio to remember.
+    let behind = |place: usize, ratio: f64| {
+        let pair = first.and_then(|first| question?.pair(first, place));
+        match pair.map(|pair| pair.verdict) {
+            Some(verdict) if verdict.is_difference() => format!(", ×{} of the best", three(ratio)),
+            Some(verdict) if effect(verdict).is_some() => ", no difference found".to_owned(),
+            _ => ", undecided".to_owned(),
+        }
+    };
     let axis = Scale::between(0.0, most, 0.0, layout.width);
     let mut svg = Svg::default();
     let load = &parts.get(criterion.part)?.load;
@@ -38,7 +49,7 @@ pub(super) fn mix_times(parts: &PartEvaluations, series: &[Series], layout: &Bar
     for (row, (one, number)) in shown.iter().enumerate() {
         let top = TOP + layout.row * row as f64;
         let is_behind = as_time(*number) > as_time(best);
-        let ratio = if is_behind { format!(", ×{} of the best", three(number / best)) } else { String::new() };
+        let ratio = if is_behind { behind(one.place, number / best) } else { String::new() };
         let p99 = tail(one.place).map_or_else(String::new, |tail| format!(", p99 {}", time(tail)));
         let own = parts.number_of_mix(Criterion::OWN_TIME, one.place).filter(|_| criterion == Criterion::CAPACITY);
         let own = own.map_or_else(String::new, |own| format!(", {} by itself", time(own)));

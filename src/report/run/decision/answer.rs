@@ -14,6 +14,9 @@ use crate::stats::{
 use super::next_step::Remedy;
 use super::{but, flips, phrase};
 
+/// Differences below this (0.1 for 10 %) rarely decide a schema: level strategies are surely level if it would have shown.
+const CLOSE: f64 = 0.1;
+
 /// The decision of a run, with the parts that it was made from.
 pub(crate) struct Judged<'r> {
     /// The parts of the run.
@@ -163,8 +166,11 @@ impl<'r> Judged<'r> {
         if shown.peek().is_none() {
             return match answer.least_effect() {
                 _ if answer.trade_offs().next().is_some() => "Both sides are shown".to_owned(),
-                Some(least) => format!("Level within {}", percent(least)),
-                None => "Undecided".to_owned(),
+                Some(least) => {
+                    let word = if least <= CLOSE { "High" } else { "Moderate" };
+                    format!("{word}: a difference below {} may exist", percent(least))
+                }
+                None => "Low: undecided".to_owned(),
             };
         }
         let is_ahead = |pair: &PairDecision, result: &CriterionResult| {
@@ -272,11 +278,16 @@ impl<'r> Judged<'r> {
         let baseline = self.marked(self.answer.baseline);
         let results = self.answer.pairs.iter().flat_map(|pair| &pair.results);
         let mut shown = results.filter(|one| one.verdict().is_difference() && one.overloaded.is_none()).peekable();
+        // By their whole intervals.
         let is_larger = |one: &CriterionResult| {
-            let size = one.comparison.ratio.map(|ratio| ratio.mean.ln().abs().exp_m1());
-            size.zip(self.question(one.criterion).and_then(ArmComparison::band)).is_some_and(|(size, band)| size > band)
+            let interval = one.comparison.ratio.and_then(|ratio| ratio.interval);
+            let least = interval.map(|all| all.low.ln().abs().min(all.high.ln().abs()).exp_m1());
+            least
+                .zip(self.question(one.criterion).and_then(ArmComparison::band))
+                .is_some_and(|(size, band)| size > band)
         };
-        let larger = if shown.peek().is_some() && shown.all(is_larger) { "; the differences are larger" } else { "" };
+        let larger =
+            if shown.peek().is_some() && shown.all(is_larger) { "; all reported differences exceed it" } else { "" };
         (!bands.is_empty()).then(|| format!("Noise: {baseline} against itself, {}{larger}", listed(bands)))
     }
 }

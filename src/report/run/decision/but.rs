@@ -158,7 +158,7 @@ fn tail(judged: &Judged) -> Vec<String> {
     let at = judged.parts.get(Criterion::TAIL.part).map_or_else(String::new, |run| format!("at {}", run.load));
     let name = judged.marked(lowest);
     vec![format!(
-        "its p99 {at} is the highest: {} against {} with {name} (not shown to differ)",
+        "its p99 {at} may be the highest: {} against {} with {name} (no difference reported)",
         time(most),
         time(least)
     )]

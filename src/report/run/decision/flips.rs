@@ -17,10 +17,8 @@ pub(crate) fn flips(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
         return ends_of_tie(judged, others);
     }
     let shares = shares(judged);
-    let operation = |flip: &ShareFlip| {
-        judged.parts.record(Part::Own).map_or_else(String::new, |own| marked(&own.operations[flip.operation]))
-    };
-    let share = |(other, flip): &(usize, ShareFlip)| phrase::share_flip(&judged.marked(*other), &operation(flip), flip);
+    let share =
+        |(other, flip): &(usize, ShareFlip)| phrase::share_flip(&judged.marked(*other), &operation(judged, flip), flip);
     // A flip this close to the measured mix is an alarm.
     let (fragile, far): (Vec<_>, Vec<_>) = shares.iter().flatten().partition(|(_, flip)| flip.is_fragile());
     let mut found: Vec<String> = fragile.into_iter().map(share).collect();
@@ -52,26 +50,12 @@ fn ends_of_tie(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     };
     let level = judged.answer.leading();
     let mut found: Vec<String> = level.iter().flat_map(|one| other_mixes(judged, *one, others)).collect();
-    let own = judged.parts.get(Part::Own).zip(judged.parts.record(Part::Own));
-    let Some(((own, record), prediction)) = own.zip(Prediction::of(judged.parts.all_records())) else { return found };
-    let estimate = MixEstimate::new(record);
-    let is_reported = |operation: usize, one: usize, other: usize| {
-        let mut questions = own.comparisons().filter(|question| question.operation == Some(operation));
-        questions.any(|question| question.pair(one, other).is_some_and(|pair| pair.verdict.is_difference()))
-    };
-    let pairs = level.iter().flat_map(|one| level.iter().map(move |other| (*one, *other)));
-    let pairs: Vec<(usize, usize)> = pairs.filter(|(one, other)| one != other).collect();
-    let ends = pairs.iter().filter(|(one, other)| prediction.holds(*one, *other)).flat_map(|(one, other)| {
-        let shares = estimate.shares_of_ratio(*one, *other, 1.0 + least).into_iter();
-        shares.filter(|end| is_reported(end.operation, *one, *other)).map(|end| (*one, *other, end))
-    });
-    let nearest = ends.filter(|(.., end)| end.distance() <= REALISTIC);
-    match nearest.min_by(|(.., a), (.., b)| a.distance().total_cmp(&b.distance())) {
-        Some((one, other, end)) => {
-            let operation = marked(&record.operations[end.operation]);
+    match end_of_tie(judged) {
+        Some(([one, other], end)) => {
+            let operation = operation(judged, &end);
             found.push(phrase::end_of_tie(&judged.marked(one), &judged.marked(other), least, &operation, &end));
         }
-        None if pairs.iter().all(|(one, other)| prediction.holds(*one, *other)) && estimate.called().count() > 1 => {
+        None if is_predicted(judged, &level) => {
             found.push(format!(
                 "no realistic share of a single operation makes a difference of {} (estimated)",
                 percent(least)
@@ -80,6 +64,38 @@ fn ends_of_tie(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
         None => {}
     }
     found
+}
+
+/// Whether own times predict how all of these strategies compare, in a mix of several operations.
+fn is_predicted(judged: &Judged, level: &[usize]) -> bool {
+    let Some(prediction) = Prediction::of(judged.parts.all_records()) else { return false };
+    let has_shares = judged.parts.record(Part::Own).is_some_and(|own| MixEstimate::new(own).called().count() > 1);
+    has_shares && level.iter().all(|one| level.iter().all(|other| prediction.holds(*one, *other)))
+}
+
+/// The nearest share of an operation, whose calls alone are reported to differ, at which the first of two level strategies is
+/// slower by as much as would have shown.
+pub(super) fn end_of_tie(judged: &Judged) -> Option<([usize; 2], ShareFlip)> {
+    let (least, level) = (judged.answer.least_effect()?, judged.answer.leading());
+    let (own, record) = (judged.parts.get(Part::Own)?, judged.parts.record(Part::Own)?);
+    let (prediction, estimate) = (Prediction::of(judged.parts.all_records())?, MixEstimate::new(record));
+    let is_reported = |operation: usize, one: usize, other: usize| {
+        let mut questions = own.comparisons().filter(|question| question.operation == Some(operation));
+        questions.any(|question| question.pair(one, other).is_some_and(|pair| pair.verdict.is_difference()))
+    };
+    let pairs = level.iter().flat_map(|one| level.iter().map(move |other| (*one, *other)));
+    let pairs = pairs.filter(|(one, other)| one != other && prediction.holds(*one, *other));
+    let ends = pairs.flat_map(|(one, other)| {
+        let shares = estimate.shares_of_ratio(one, other, 1.0 + least).into_iter();
+        shares.filter(move |end| is_reported(end.operation, one, other)).map(move |end| ([one, other], end))
+    });
+    let ends = ends.filter(|(_, end)| end.distance() <= REALISTIC);
+    ends.min_by(|(_, a), (_, b)| a.distance().total_cmp(&b.distance()))
+}
+
+/// The name of the operation of a flip, within a sentence.
+fn operation(judged: &Judged, flip: &ShareFlip) -> String {
+    judged.parts.record(Part::Own).map_or_else(String::new, |own| marked(&own.operations[flip.operation]))
 }
 
 /// The operation that speaks most for a beaten strategy: its calls alone are shown to be faster with it, and are the most of the time.
@@ -106,10 +122,28 @@ fn other_mixes(judged: &Judged, best: usize, others: &[RunRecord]) -> Vec<String
         let there = Judged::of(&parts).filter(|_| parts.main().no_verdict.is_none())?;
         let here = judged.name(best);
         let beaten = there.published().beaten.into_iter().find(|one| one.strategy == here && one.by.ratio.is_some())?;
-        let (mix, best) = (marked(&other.mix.name), there.marked(there.answer.best));
-        Some(phrase::mix_flip(&mix, &best, &beaten.by, &marked(here)))
+        Some(phrase::mix_flip(&mix(judged, other), &there.marked(there.answer.best), &beaten.by, &marked(here)))
     };
     others.iter().filter_map(flipped).collect()
+}
+
+/// The name of a mix, with the operation whose share differs most from that in this mix.
+fn mix(judged: &Judged, other: &RunRecord) -> String {
+    let name = marked(&other.mix.name);
+    let Some(here) = judged.parts.main_record() else { return name };
+    let share = |record: &RunRecord, operation: &str| {
+        let total: f64 = record.mix.weights.iter().map(|(_, weight)| weight).sum();
+        let weight = record.mix.weights.iter().find(|(name, _)| *name == operation);
+        weight.map_or(0.0, |(_, weight)| weight / total)
+    };
+    let shares = other.mix.weights.iter().map(|(name, _)| (name, share(other, name), share(here, name)));
+    let apart = |(_, there, here): &(&String, f64, f64)| (there - here).abs();
+    match shares.max_by(|one, other| apart(one).total_cmp(&apart(other))) {
+        Some((operation, there, here)) if there != here => {
+            format!("{name} ({} {} of calls, not {})", marked(operation), percent(there), percent(here))
+        }
+        _ => name,
+    }
 }
 
 /// By which time every round trip must be longer for calls by themselves to be faster with strategies that make fewer.

@@ -1,8 +1,8 @@
 //! What to do after a run: what would decide it, or what tells more.
 
 use crate::report::document::format::{counted, marked, plain};
-use crate::report::run::PartEvaluations;
 use crate::report::run::sections::method::quoted;
+use crate::report::run::{PartEvaluations, validity};
 use crate::results::{CellRecord, Part, Preset, Reason, RunRecord, in_percent};
 use crate::stats::{MINIMUM_ROUNDS, MixEstimate, ShareFlip, effect};
 
@@ -19,7 +19,12 @@ pub(crate) enum NextStep {
     /// Measure the same with an option and its value; a flag has an empty one.
     Option(&'static str, String),
     /// Measure shares of an operation, as `sweep --vary` takes them. `at_flip`: where an estimate says that the answer changes.
-    Sweep { vary: String, at_flip: bool },
+    Sweep {
+        /// `share:read_post=10%,12%`
+        vary: String,
+        /// See above.
+        at_flip: bool,
+    },
     /// Look at what the strategies do.
     Explain,
     /// Read the whole report.
@@ -32,10 +37,12 @@ impl NextStep {
         let preset = parts.main_record().or_else(|| parts.record(Part::Own)).map(|record| record.settings.preset);
         let judged = Judged::of(parts);
         let judged = judged.as_ref();
+        let settling = validity::settling_time(parts);
         let undecided = || judged.and_then(Remedy::of).and_then(|remedy| remedy.step);
         match preset {
             _ if is_invalid => NextStep::SelfTest,
             Some(Preset::Smoke) => NextStep::Preset(Preset::Quick),
+            _ if settling.is_some() => NextStep::Option("duration", settling.unwrap_or_default()),
             _ if judged.is_none_or(|judged| judged.answer.winner().is_some()) => NextStep::after_answer(parts, judged),
             _ => undecided().unwrap_or_else(|| NextStep::after_answer(parts, judged)),
         }
@@ -91,7 +98,7 @@ impl NextStep {
                 let own = parameter.map(|(own, value)| {
                     let set = format!("{own}={}", value.saturating_mul(2));
                     format!(
-                        "Try your own numbers: {} (here {value}); all are in {}.",
+                        "Try your own numbers: {} (here {value}; {} lists all).",
                         command("run", &["--set", &set]),
                         marked(&format!("docshape show {}", quoted(&plain(name))))
                     )
@@ -108,11 +115,14 @@ fn sweep(own: &RunRecord, judged: &Judged) -> Option<NextStep> {
     let of = |operation: usize, shares: &[f64], at_flip: bool| {
         own.operations.get(operation).map(|name| NextStep::Sweep { vary: vary(name, shares), at_flip })
     };
+    let across = |ShareFlip { operation, measured, share }: ShareFlip| {
+        of(operation, &[measured, share, share + share - measured], true)
+    };
+    if judged.answer.beaten().is_empty() {
+        return across(flips::end_of_tie(judged)?.1);
+    }
     match flips::shares(judged) {
-        Some(flips) => {
-            let (_, ShareFlip { operation, measured, share }) = flips.into_iter().next()?;
-            of(operation, &[measured, share, share + share - measured], true)
-        }
+        Some(flips) => across(flips.into_iter().next()?.1),
         None => {
             let operation = flips::disputed(judged)?;
             let measured = MixEstimate::new(own).share(operation);

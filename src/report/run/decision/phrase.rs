@@ -227,7 +227,7 @@ pub fn named_losers<B: PartialEq>(beaten: &[B], is_baseline: impl Fn(&&B) -> boo
 }
 
 /// Why other mixes are not estimated.
-pub const UNPREDICTED: &str = "single-call times do not add up to the measured mix";
+pub const UNPREDICTED: &str = "times of single calls do not predict this mix";
 
 /// From which share of an operation on another strategy wins. One digit more where the flip is fragile.
 pub fn share_flip(name: &str, operation: &str, flip: &ShareFlip) -> String {
@@ -301,7 +301,7 @@ pub fn reason<'n>(reason: Reason, name: &dyn Fn(usize) -> Option<&'n str>) -> St
         Reason::Reference => "the one that others are compared with".into(),
         Reason::Identical { baseline } => format!("the same commands as with {}", name(baseline)),
         Reason::OutOfContext { strategy, alone, in_mix } => format!(
-            "not comparable: alone {} of {}'s calls found something to do, in the mix {}",
+            "other work alone than in the mix: {} of {}'s calls had an effect, in the mix {}",
             percent(alone),
             name(strategy),
             percent(in_mix)

@@ -96,11 +96,11 @@ fn equal_strategies_have_no_winner_and_no_reason() {
     assert_eq!(decision.winner, None);
     assert_eq!(decision.why.as_deref(), Some("No difference is found in all operations alone."));
     assert_eq!(decision.flips, ["no realistic share of a single operation makes a difference of 2.0 % (estimated)"]);
-    assert!(decision.sure.unwrap().starts_with("Level within 2.0 %. Calls/s of 7 clients: "));
+    assert!(decision.sure.unwrap().starts_with("High: a difference below 2.0 % may exist. Calls/s of 7 clients: "));
     assert_eq!(
         decision.next,
-        "Try your own numbers: `docshape run blog-comments --set posts=400` (here 200); all are in `docshape show \
-         blog-comments`."
+        "Try your own numbers: `docshape run blog-comments --set posts=400` (here 200; `docshape show blog-comments` \
+         lists all)."
     );
 }
 

@@ -313,7 +313,7 @@ mod tests {
         assert!(!names(&section).contains(&"linked".to_owned()), "{:?}", names(&section));
         let note = &section.lead[1].text;
         assert!(
-            note.contains("Left out, because single-call times do not add up to the measured mix: linked (estimated "),
+            note.contains("Left out, because times of single calls do not predict this mix: linked (estimated "),
             "{note}"
         );
         // Nothing is left to compare with the fastest one.
