@@ -65,6 +65,21 @@ impl Progress {
         progress
     }
 
+    /// Shows on a terminal what is done, redrawn with the time; `None` elsewhere.
+    pub fn on_terminal(what: &str) -> Option<Progress> {
+        let progress = std::io::stderr().is_terminal().then(Progress::start)?;
+        progress.prepare(what);
+        Some(progress)
+    }
+
+    /// Says what a study has done: redrawn on a terminal, else as a line.
+    pub fn say(drawn: Option<&Progress>, line: &str) {
+        match drawn {
+            Some(drawn) => drawn.prepare(line),
+            None => output::line(line),
+        }
+    }
+
     fn new(write_line: Option<WriteLine>) -> Progress {
         let (state, written) = (Arc::default(), Mutex::default());
         let (bar, drawing) = (ProgressBar::hidden(), Once::new());

@@ -19,6 +19,7 @@ use crate::verify::{Fault, Verifier, VerifySettings};
 use super::argument::SubjectArguments;
 use super::exit::{CliError, Exit};
 use super::next::NextCommand;
+use super::progress::Progress;
 use super::report::terminal_of_verification;
 use super::reservation::databases;
 use super::run::Invocation;
@@ -140,10 +141,10 @@ impl ScenarioChecks<'_> {
         let choice = arguments.choice(names, Some(ready.plan.mix.name.clone()), ready.plan.seed);
         ready.skip_unsupported(session, choice, namespace).await?;
         let plan = ready.plan;
+        // In a log, the phases say nothing that the report does not.
+        let drawn = if arguments.all { None } else { Progress::on_terminal("loading") };
         let progress = |phase: VerifyPhase, strategy: Option<&str>| {
-            if !arguments.all {
-                output::line(&describe(phase, strategy));
-            }
+            drawn.iter().for_each(|drawn| drawn.prepare(&describe(phase, strategy)));
         };
         let settings = VerifySettings {
             namespace: namespace.clone(),
@@ -155,6 +156,7 @@ impl ScenarioChecks<'_> {
         let target = session.client(settings.connections()).await?;
         let verifier = Verifier::new(&plan, settings, &target, session.stop.clone());
         let verification = Verifier { progress: &progress, fault, ..verifier }.run().await?;
+        drop(drawn);
         let verification = Verification { skipped: ready.skipped, ..verification };
         if arguments.all && verification.passes() {
             output::print(&passing_line(name, &verification, started.elapsed()))?;

@@ -43,6 +43,8 @@ fn difference_ends_with_1_and_a_command_that_shows_the_call() {
     assert_eq!(equal.code, 0, "{}{}", equal.out, equal.err);
     assert_eq!(equal.out.matches("All 2 strategies return the same results").count(), 2, "{}", equal.out);
     assert!(equal.out.contains("60 sequential calls of mix default, seed 2"), "{}", equal.out);
+    // What is done is drawn on a terminal alone.
+    assert!(equal.err.starts_with("Next: docshape run "), "{}", equal.err);
     let differs = place.verify(&["--strategies", "off_by_one", "--calls", "60"]);
     assert_eq!(differs.code, 1, "{}{}", differs.out, differs.err);
     assert!(differs.out.contains("compared with linked"), "the baseline is added: {}", differs.out);

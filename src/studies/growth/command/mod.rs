@@ -8,11 +8,12 @@ use std::path::Path;
 use crate::campaign::{EarlyEnd, carry_out};
 use crate::cli::argument::SubjectArguments;
 use crate::cli::next::{NextCommand, subject_of};
+use crate::cli::progress::Progress;
 use crate::cli::report::conclude_study;
 use crate::cli::run::{Invocation, JobServers, PointSetup, ServerJob, resume};
 use crate::cli::scenario::{definitions, prepare};
 use crate::cli::server::ServerChoice;
-use crate::cli::{CliError, Exit, output};
+use crate::cli::{CliError, Exit};
 use crate::engine::{Life, Lives};
 use crate::plan::Plan;
 use crate::record::LifeEnd;
@@ -141,15 +142,18 @@ fn on_servers(
         let mut record = record_of(run, &life);
         // Loading may take long.
         results::save_document(&record, &folder)?;
+        let drawn = Progress::on_terminal("loading");
+        let say = |line: &str| Progress::say(drawn.as_ref(), line);
         let grow = async |lives: Lives<'_, '_, MongoTarget, MongoTarget>| {
             let (record, folder, time_limit) = (&mut record, folder.as_path(), arguments.time_limit);
             let mut growing = Growing { lives, record, folder, time_limit, since: None, is_audited: false };
-            match carry_out(&mut growing, servers.servers.ended(), &output::line).await {
+            match carry_out(&mut growing, servers.servers.ended(), &say).await {
                 Err(EarlyEnd::Engine(error)) => Err(error),
                 ended => Ok(ended),
             }
         };
         let result = experiment.lives(&life, grow).await.unwrap_or_else(|error| Err(error.into()));
+        drop(drawn);
         let stages = record.stages.len();
         resume::end(result, (StudyKind::Growth, &folder), (stages, "stage"), |status| {
             record.run.status = status;

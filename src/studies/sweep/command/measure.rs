@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::campaign::{EarlyEnd, Interleaving, Point, Rounds, carry_out, status};
 use crate::cli::next::{NextCommand, subject_of};
+use crate::cli::progress::Progress;
 use crate::cli::report::conclude_study;
 use crate::cli::run::{JobServers, PointSetup, resume};
 use crate::cli::{CliError, Exit, output};
@@ -63,7 +64,10 @@ impl Sweep {
             results::save_document(&record, &folder)
         };
         let mut rounds = Rounds { points, at: 0, interleaving: Interleaving::Apart, save_together: &save };
-        let result = carry_out(&mut rounds, servers.servers.ended(), &output::line).await;
+        let drawn = Progress::on_terminal("pilots");
+        let say = |line: &str| Progress::say(drawn.as_ref(), line);
+        let result = carry_out(&mut rounds, servers.servers.ended(), &say).await;
+        drop(drawn);
         let mut points = rounds.points;
         if !matches!(result, Err(EarlyEnd::Write(_))) {
             points.iter_mut().try_for_each(|point| point.end(status(&result)))?;
