@@ -31,45 +31,13 @@ Examples: docshape run blog-comments             measure a built-in scenario
           docshape run shop.yaml --preset smoke  try it in 20 seconds";
 
 /// Options that `-h` leaves to `--help`.
-pub const RARE: [&str; 33] = [
-    "all_strategies",
-    "share",
-    "write_concern",
-    "yes",
-    "db_prefix",
-    "mongod",
-    "cache_gb",
-    "no_verify",
-    "like",
-    "rounds",
-    "slices",
-    "isolate",
-    "shared_mongod",
-    "same_data",
-    "calls",
-    "duration",
-    "arrivals",
-    "rtt",
-    "threads",
-    "timeout",
-    "noise",
-    "error_budget",
-    "seed",
-    "ab",
-    "claims",
-    "junit",
-    "tolerance",
-    "keep",
-    "refine",
-    "fault",
-    "only",
-    "threshold",
-    "save_run",
-];
+pub const RARE: &str = "all_strategies share write_concern yes db_prefix mongod cache_gb no_verify like rounds slices isolate \
+    shared_mongod same_data calls duration arrivals rtt threads timeout noise error_budget seed ab claims \
+    junit tolerance keep refine fault only threshold save_run";
 
 /// An option that `-h` shows if it is usual.
 fn shortened(option: Arg) -> Arg {
-    let is_rare = RARE.contains(&option.get_id().as_str());
+    let is_rare = RARE.split_whitespace().any(|name| option.get_id() == name);
     option.hide_short_help(is_rare)
 }
 
