@@ -2,7 +2,7 @@
 
 use crate::scenario::{AuditDefinition, Diagnostics, Node, Span, Spanned, read_audit};
 
-use super::build::{map, mapping, pipeline, place};
+use super::build::{map, mapping, pipeline, place, slot};
 use super::document::unwinds;
 use super::model::{Model, RelationKind};
 use super::shape::{Copies, ModelShape, Word};
@@ -48,6 +48,17 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
         }
         if this.kind != RelationKind::Children {
             continue;
+        }
+        if shape.word(relation) == Word::Bucket {
+            let size = shape.bucket_size(relation);
+            let size = size.parse::<i64>().map_or_else(|_| slot(size), Node::from);
+            let records = || map! { "$size" => path(down) };
+            let [wrong, too_many]: [Vec<Node>; 2] = [vec![path("count"), records()], vec![records(), size]];
+            let differs: Vec<Node> = vec![map! { "$ne" => wrong }, map! { "$gt" => too_many }];
+            let stages = vec![map! { "$match" => map! { "$expr" => map! { "$or" => differs } } }];
+            let about = format!("Buckets of {down} whose count is wrong, or with too many.");
+            let (buckets, _) = shape.home(model, this.many);
+            audits.push((format!("{}_buckets_differ", model.name(this.many)), about, pipeline(&buckets, stages)));
         }
         let is_referenced = shape.up_word(relation) == Word::Reference;
         if shape.word(relation) == Word::List {

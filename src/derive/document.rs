@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::scenario::Node;
 
+use super::bucket::check_buckets;
 use super::build::{is_empty, map, mapping, slot, with, with_all};
 use super::model::{Model, RelationKind};
 use super::read::{directions, sorted};
@@ -83,6 +84,7 @@ impl<'m> DerivedDocuments<'m> {
                 );
             }
         }
+        check_buckets(model, shape)?;
         check_totals(model, shape)?;
         for entity in 0..model.scenario.entities.len() {
             let extras = documents.extras(entity, "", "", None);
@@ -166,7 +168,7 @@ impl<'m> DerivedDocuments<'m> {
             }
             let (all, word) = (format!("{record}.{down}"), self.shape.word(position));
             let list = made.map_or(Some(&all), |made| made.lists.get(&position));
-            if word != Word::Reference {
+            if matches!(word, Word::Embed | Word::List) {
                 let value = match (list, word) {
                     (None, _) => Vec::new().into(),
                     (Some(children), Word::Embed) => self.embedded(relation.many, children, made),
@@ -259,7 +261,28 @@ impl<'m> DerivedDocuments<'m> {
                 (collection, made)
             })
         });
-        mapping(homes.collect())
+        mapping(homes.chain(self.buckets()).collect())
+    }
+
+    /// The collections of buckets.
+    fn buckets(&self) -> impl Iterator<Item = (String, Node)> {
+        let all = 0..self.model.scenario.entities.len();
+        all.filter_map(|entity| {
+            let relation = self.shape.bucketed(self.model, entity)?;
+            let this = &self.model.relations[relation];
+            let (one, size) = (this.up(), self.shape.bucket_size(relation));
+            let pages = format!("chunks({one}.{}, {size})", this.down());
+            let document = map! {
+                one => slot(&format!("{one}._id")),
+                "page" => "<bucket.number>",
+                "count" => "<bucket.size>",
+                this.down() => self.embedded(entity, "bucket.items", None),
+            };
+            let (collection, _) = self.shape.home(self.model, entity);
+            let loops = map! { one => format!("all({one})"), "bucket" => pages };
+            let indexes = self.indexes_of(&collection);
+            Some((collection, map! { "each" => loops, "document" => document, "indexes" => indexes }))
+        })
     }
 
     fn parent_name(&self, entity: usize) -> &str {
@@ -282,8 +305,18 @@ impl<'m> DerivedDocuments<'m> {
                 let relation = parent.unwrap_or_default();
                 let mut pipeline = match parent.map_or(Word::Reference, |relation| self.shape.up_word(relation)) {
                     Word::Reference => Vec::new(),
-                    Word::Embed => {
-                        let owner = [&path[..path.len() - 1], &["_id".to_owned()]].concat().join(".");
+                    Word::Embed | Word::Bucket => {
+                        let owner = if self.shape.bucketed(self.model, entity).is_some() {
+                            vec![self.parent_name(entity).to_owned()]
+                        } else {
+                            Vec::new()
+                        };
+                        let owner = if owner.is_empty() {
+                            [&path[..path.len() - 1], &["_id".to_owned()]].concat()
+                        } else {
+                            owner
+                        }
+                        .join(".");
                         let parent = map! { self.parent_name(entity) => format!("${owner}") };
                         let merged: Vec<Node> = vec![format!("${}", path.join(".")).into(), parent];
                         let mut stages = unwinds(&path);

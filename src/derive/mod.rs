@@ -4,6 +4,7 @@
 //! shape, and that of the logical step as the place that uses them, so that a problem points at two lines of the model.
 
 mod audits;
+mod bucket;
 mod build;
 mod copies;
 mod document;

@@ -29,15 +29,17 @@ pub(super) struct Selection {
     /// The fields with directions; none where the order does not count.
     pub sort: Vec<(String, i64)>,
     /// Whether the array of a parent has this order already, or its reverse.
-    by_arrival: bool,
-    is_reverse: bool,
+    pub by_arrival: bool,
+    pub is_reverse: bool,
     /// Whether it is that of the entity.
     is_natural: bool,
     is_unordered: bool,
     pub filter: Node,
-    skip: Option<Node>,
-    limit: Option<Node>,
+    pub skip: Option<Node>,
+    pub limit: Option<Node>,
     pub fields: Vec<String>,
+    /// The number of a page, and its size, as they are written.
+    pub page: Option<(String, String)>,
     /// Steps that compute `skip` and `limit`.
     pub before: Vec<Node>,
 }
@@ -121,6 +123,9 @@ impl Translation<'_, '_> {
             let stages = self.origin(subject).map(|(field, id)| map! { "$match" => map! { field => id } });
             return Ok(Rows { collection, stages: stages.into_iter().collect(), path: Vec::new() });
         }
+        if word == Word::Bucket {
+            return Ok(self.bucket_rows(from, relation));
+        }
         let mut rows = self.record_rows(from, this.one);
         if word == Word::Embed {
             rows.path.push(this.down().to_owned());
@@ -195,6 +200,7 @@ impl Translation<'_, '_> {
                 return refuse(message, "a page has both", "try `page: page, size: 20`");
             }
         };
+        let page = option(options, "page").zip(option(options, "size")).map(|(page, size)| (cel(page), cel(size)));
         let by_arrival = own.is_none() && model.entity(entity).arrives_sorted && !model.is_moved(entity);
         Ok(Selection {
             sort,
@@ -206,6 +212,7 @@ impl Translation<'_, '_> {
             skip,
             limit,
             fields,
+            page,
             before,
         })
     }
@@ -253,6 +260,11 @@ impl Translation<'_, '_> {
             });
         }
         match (subject, word) {
+            (PathEnd::Many(from, relation, _), Some(Word::Bucket)) => {
+                if let Some(reply) = self.pages(from, *relation, &selection) {
+                    return Ok(reply);
+                }
+            }
             (PathEnd::Many(from, relation, _), Some(Word::Embed)) if is_whole_array(&selection) => {
                 let depth = self.documents.shape.home(self.model(), self.model().relations[*relation].one).1.len();
                 if depth == 0 {
@@ -444,6 +456,12 @@ impl Translation<'_, '_> {
             && let Some(reply) = self.total(from, *relation, None)
         {
             return Ok(reply);
+        }
+        if let PathEnd::Many(from, relation, true) = &subject
+            && shape.word(*relation) == Word::Bucket
+            && is_empty(&filter)
+        {
+            return Ok(self.count_pages(from, *relation));
         }
         if let PathEnd::Many(from, relation, true) = &subject
             && shape.word(*relation) != Word::Reference

@@ -15,14 +15,17 @@ pub(super) enum Word {
     Reference,
     /// A record has the `_id`s of those that belong to it.
     List,
+    /// Arrays of so many whole records, in documents of their own with the `_id` of the one that they belong to.
+    Bucket,
 }
 
 /// The words, with what their sentences and labels say. `{a_one}` and `{a_many}` are the entities, `{down}` and `{up}` the names,
 /// `{arguments}` what a word takes; without it, these are fields that are copied.
-const WORDS: [(&str, &str, &str); 6] = [
+const WORDS: [(&str, &str, &str); 7] = [
     ("embed", "{a_one} contains its {down}", "{down} embedded"),
     ("reference", "{a_many} has the `_id` of its {up}", "{up} referenced"),
     ("list", "{a_one} has the `_id`s of its {down}", "{down} listed"),
+    ("bucket", "{down} are in buckets of {arguments}", "{down} in buckets"),
     ("counted", "{a_one} has the number of its {down}", "{down} counted"),
     ("sum", "{a_one} has the sum of its {down}' {arguments}", "{arguments} of {down} added up"),
     ("newest", "{a_one} has the {arguments} newest of its {down}", "newest {down} inside"),
@@ -94,11 +97,9 @@ impl ModelShape {
     /// How the records of the many side are found.
     pub fn word(&self, relation: usize) -> Word {
         let placement = &self.placements[relation];
-        match (placement.get("embed"), placement.get("list")) {
-            (Some(_), _) => Word::Embed,
-            (None, Some(_)) => Word::List,
-            (None, None) => Word::Reference,
-        }
+        let words = [("embed", Word::Embed), ("bucket", Word::Bucket), ("list", Word::List)];
+        let found = words.iter().find(|(name, _)| placement.get(name).is_some());
+        found.map_or(Word::Reference, |(_, word)| *word)
     }
 
     /// How the record of the one side is found.
@@ -150,6 +151,16 @@ impl ModelShape {
         entry(self.referenced(relation), record, source)
     }
 
+    /// How many records a bucket has.
+    pub fn bucket_size(&self, relation: usize) -> &str {
+        self.arguments(relation, "bucket").and_then(<[_]>::first).map_or("", String::as_str)
+    }
+
+    /// The relation whose buckets have the records of an entity.
+    pub fn bucketed(&self, model: &Model, entity: usize) -> Option<usize> {
+        model.parent_of(entity).filter(|relation| self.word(*relation) == Word::Bucket)
+    }
+
     /// All copies.
     pub fn copies(&self, model: &Model) -> Vec<Copies> {
         let mut all = Vec::new();
@@ -185,6 +196,9 @@ impl ModelShape {
 
     /// Where the records of an entity are: a collection, and the fields of the arrays in its documents, outermost first.
     pub fn home(&self, model: &Model, entity: usize) -> (String, Vec<String>) {
+        if let Some(relation) = self.bucketed(model, entity) {
+            return (format!("{}_buckets", model.name(entity)), vec![model.relations[relation].down().to_owned()]);
+        }
         match model.parent_of(entity).filter(|relation| self.word(*relation) == Word::Embed) {
             Some(relation) => {
                 let relation = &model.relations[relation];
@@ -306,7 +320,7 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
         return refuse(format!("`{key}` has an unknown word: {}", node.describe()), "not a word of shapes", help);
     }
     let has = |word: &str| made.iter().any(|(name, _)| *name == word);
-    let is_added_to = !has("embed") && !has("reference") && !has("list");
+    let is_added_to = !has("embed") && !has("bucket") && !has("reference") && !has("list");
     if is_added_to {
         made.insert(0, ("reference", Vec::new()));
     }
@@ -314,6 +328,9 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
     let is_id = |(word, _): &(&str, Vec<String>)| matches!(*word, "reference" | "list");
     let is_plain = |(word, _): &(&str, Vec<String>)| matches!(*word, "embed" | "reference" | "list" | "counted");
     let (is, only) = match this.kind {
+        RelationKind::Children if has("bucket") && made.len() > 1 => {
+            return refuse(format!("`{key}` has a word besides `bucket`"), "not derived", "keep one of them");
+        }
         RelationKind::Children if has("embed") && (has("reference") || has("list") || !made.iter().all(is_plain)) => {
             let message = format!("`{key}` has whole records, and words for what is only needed without them");
             return refuse(message, "not derived", "keep `embed`, or the others; `counted` goes with it");
@@ -342,10 +359,10 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
 fn copied(model: &Model, relation: usize, word: &str, arguments: Vec<String>) -> Derived<Vec<String>> {
     let (key, this) = (model.key(relation), &model.relations[relation]);
     let source = match word {
-        "newest" if arguments.len() == 1 => return Ok(arguments),
-        "newest" => {
-            let message = format!("`newest` of `{key}` without the number of records");
-            return refuse(message, "how many?", "for example `newest(10)`");
+        "newest" | "bucket" if arguments.len() == 1 && arguments[0] != "0" => return Ok(arguments),
+        "newest" | "bucket" => {
+            let message = format!("`{word}` of `{key}` without the number of records");
+            return refuse(message, "how many?", format!("for example `{word}(10)`"));
         }
         "sum" if arguments.is_empty() => {
             return refuse(format!("`sum` of `{key}` without a field"), "which field?", "for example `sum(units)`");

@@ -189,7 +189,10 @@ impl<'t, 'm> Translation<'t, 'm> {
         let id = slot(&format!("{argument}._id"));
         let field = id_of(&path);
         let parent = self.hint(argument, entity).filter(|_| !path.is_empty());
-        let outer = id_of(&path[..path.len().saturating_sub(1)]);
+        let outer = match self.documents.shape.bucketed(self.model(), entity) {
+            Some(relation) => self.model().relations[relation].up().to_owned(),
+            None => id_of(&path[..path.len().saturating_sub(1)]),
+        };
         self.documents.index(&collection, &[(if parent.is_some() { &outer } else { &field }.clone(), 1)], false);
         let start = parent.map_or_else(|| map! {}, |parent| map! { outer => parent });
         let filter = with(start, &field, id.clone());
@@ -229,7 +232,7 @@ impl<'t, 'm> Translation<'t, 'm> {
         let (model, shape) = (self.model(), self.documents.shape);
         let arrays = model.children_of(entity).flat_map(|child| {
             let down = model.relations[child].down();
-            let list = (shape.word(child) != Word::Reference).then(|| down.to_owned());
+            let list = matches!(shape.word(child), Word::Embed | Word::List).then(|| down.to_owned());
             let newest = shape.newest(model, child).map(|(_, field)| field);
             list.into_iter().chain(newest).map(move |field| (down, field))
         });

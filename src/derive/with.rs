@@ -4,7 +4,7 @@ use crate::scenario::{Node, Span, Spanned};
 
 use super::build::{all, find_one, is_empty, keep, map, slot, with, with_all};
 use super::model::{PathEnd, RelationKind, option, texts};
-use super::read::{Selection, in_order, lookup, prefixed};
+use super::read::{Rows, Selection, in_order, lookup, prefixed};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::{Word, covers};
 use super::translate::{Located, LogicalReply, Options, Translation};
@@ -105,9 +105,13 @@ impl<'m> Translation<'_, 'm> {
                 let filter = map! { field => slot(&format!("{argument}._id")) };
                 Ok(LogicalReply::of(find_one(&one, filter, projection)))
             }
-            Word::Reference => {
+            Word::Reference | Word::Bucket => {
                 self.needs_documents(relation)?;
-                let rows = self.record_rows(argument, entity);
+                let mut rows = self.record_rows(argument, entity);
+                if shape.word(relation) == Word::Bucket {
+                    // The bucket has the `_id` of the record that all in it belong to.
+                    rows = Rows { path: Vec::new(), ..rows };
+                }
                 let local = prefixed(&rows.path, this.up());
                 let arrays = projection.filter(|_| fields.is_empty()).map(|arrays| map! { "$project" => arrays });
                 let stages = [lookup(&one, &local, "_id", Vec::new(), "joined"), map! { "$unwind" => "$joined" }];
@@ -204,6 +208,9 @@ impl<'m> Translation<'_, 'm> {
                     fields = Some(texts(Some(node))).filter(|all| !all.is_empty()).unwrap_or_else(|| own.collect());
                 }
                 fields.retain(|field| field != "_id");
+                if let Some(relation) = self.documents.shape.bucketed(model, entity) {
+                    fields = vec![model.relations[relation].up().to_owned()];
+                }
                 let projection = with_all(map! { format!("{array}.$") => 1 }, &all(&fields, 1));
                 let record = self.fresh("record");
                 let read = with(place.find(Some(projection)), "as", found.as_str());
@@ -276,8 +283,9 @@ impl<'m> Translation<'_, 'm> {
         let (record, holder) = found;
         match (self.documents.shape.up_word(relation), holder) {
             (Word::Embed, Some(holder)) => Ok(LogicalReply { steps: Vec::new(), value: holder.to_owned() }),
-            (Word::Reference, _) => {
+            (word @ (Word::Reference | Word::Bucket), _) => {
                 self.needs_documents(relation)?;
+                let record = holder.filter(|_| word == Word::Bucket).unwrap_or(record);
                 let key = self.fresh("key");
                 let collection = self.model().collection(this.one);
                 let filter = map! { "_id" => slot(&key) };
@@ -301,6 +309,10 @@ impl<'m> Translation<'_, 'm> {
         let (model, shape) = (self.model(), self.documents.shape);
         let name = model.name(entity);
         let inside = wanted.iter().find(|(relation, _)| shape.word(*relation) == Word::Embed);
+        if let Some((relation, _)) = wanted.iter().find(|(relation, _)| shape.word(*relation) == Word::Bucket) {
+            let message = format!("`with: {}` in a list of records in buckets", model.relations[*relation].up());
+            return refuse_shape(*relation, message, "not derived", "try `embed` or `reference`");
+        }
         let is_apart = shape.home(model, entity).1.is_empty();
         let is_covered = wanted.iter().all(|(relation, fields)| covers(shape.referenced(*relation), fields));
         let (reply, row) = match inside {

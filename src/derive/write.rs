@@ -151,6 +151,11 @@ impl Translation<'_, '_> {
         let is_apart = |child: &usize| self.documents.shape.word(*child) != Word::Embed;
         let apart: Vec<usize> = with_it.iter().copied().filter(is_apart).collect();
         write.is_joint |= !apart.is_empty();
+        if let Some(relation) = apart.iter().find(|child| self.documents.shape.word(**child) == Word::Bucket) {
+            let message =
+                format!("`{}: bucket` of records that are made with the one that they belong to", model.key(*relation));
+            return refuse_shape(*relation, message, "not derived", "make it an operation of its own, or try `embed`");
+        }
         let is_inside = owner.is_some_and(|(relation, _)| self.documents.shape.word(relation) == Word::Embed);
         let mut is_followed = false;
         if let Some((relation, into)) = owner {
@@ -166,6 +171,7 @@ impl Translation<'_, '_> {
                     let entry = self.documents.shape.list_entry(relation, argument);
                     Some(map! { "$push" => map! { this.down() => entry } })
                 }
+                Word::Bucket => return self.append(argument, (relation, into), &made, is_inner, write),
                 Word::Reference => None,
             };
             let totals = self.totals(relation, argument, true, &mut write.steps);
@@ -207,7 +213,7 @@ impl Translation<'_, '_> {
     }
 
     /// The document of a record that the call makes.
-    fn new_document(&self, entity: usize, argument: &str, into: &str, made: &Made) -> Node {
+    pub fn new_document(&self, entity: usize, argument: &str, into: &str, made: &Made) -> Node {
         let extras = self.documents.extras(entity, argument, into, Some(made));
         if extras.is_empty() { slot(argument) } else { with_extras(argument, extras) }
     }
@@ -341,6 +347,7 @@ impl Translation<'_, '_> {
             return refuse(message, "not an argument", help);
         }
         self.check_newest(entity, "moves", &[])?;
+        self.check_bucket(entity, "moves")?;
         let (id, target) = (slot(&format!("{argument}._id")), slot(&format!("{name}._id")));
         let shape = self.documents.shape;
         let (word, is_copied) = (shape.word(relation), !shape.referenced(relation).is_empty());
@@ -443,6 +450,7 @@ impl Translation<'_, '_> {
         let entity = model.record(self.operation, argument)?;
         self.check_referrers(argument, entity)?;
         self.check_newest(entity, "deletes", &[])?;
+        self.check_bucket(entity, "deletes")?;
         let id = slot(&format!("{argument}._id"));
         let mut steps = [self.below(entity, &id)?, self.leave_lists(entity, &id)].concat();
         let has_below = !steps.is_empty();
@@ -542,6 +550,7 @@ impl Translation<'_, '_> {
         let mut steps = Vec::new();
         for child in model.children_of(entity) {
             let this = &model.relations[child];
+            self.check_bucket(this.many, "deletes with the one that they belong to")?;
             self.check_lists(this.many, "is deleted with the record that it belongs to")?;
             let word = self.documents.shape.word(child);
             let mut below = model.children_of(this.many).peekable();
