@@ -134,11 +134,11 @@ pub fn after(
 ) -> NextCommand {
     let whole = || NextCommand::about(&["report"], folder).option("full", "");
     let Some(run) = &report.run else { return whole() };
-    match NextStep::of(&run.parts, report.is_invalid()) {
+    match &run.next {
         NextStep::SelfTest => invalid,
-        NextStep::Preset(preset) => again(preset),
-        NextStep::Option(name, value) => again(record.settings.preset).option(name, &value),
-        NextStep::Sweep { vary, .. } => sweep.option("vary", &vary),
+        NextStep::Preset(preset) => again(*preset),
+        NextStep::Option(name, value) => again(record.settings.preset).option(name, value),
+        NextStep::Sweep { vary, .. } => sweep.option("vary", vary),
         NextStep::Explain => NextCommand::about(&["explain"], folder),
         NextStep::Report => whole(),
     }

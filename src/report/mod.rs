@@ -96,8 +96,10 @@ impl Report {
         let thresholds = parts.main_record().map(run::sections::thresholds::thresholds).unwrap_or_default();
         let facts = run::facts::facts(record, parts.main().calls);
         let claims = run::sections::claims::counts(record);
-        let run = RunDetails { thresholds, claims, facts, parts };
-        let headline = run::sections::verdict::headline(record, &run.parts, others);
+        let is_invalid = !parts.distinct(run::validity::invalid).is_empty();
+        let next = run::decision::NextStep::of(&parts, others, is_invalid);
+        let run = RunDetails { thresholds, claims, facts, parts, next };
+        let headline = run::sections::verdict::headline(record, &run.parts, others, &run.next);
         Report {
             others: folders,
             run: Some(run.clone()),

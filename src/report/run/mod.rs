@@ -34,4 +34,6 @@ pub struct RunDetails {
     pub facts: RunFacts,
     /// The numbers of every part.
     pub parts: Arc<PartEvaluations>,
+    /// What to do after the run.
+    pub(crate) next: decision::NextStep,
 }

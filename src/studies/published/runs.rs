@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::report::document::{Cell, Column, Headline, Link, Row, Section, Table, column, counted};
+use crate::report::run::decision::NextStep;
 use crate::report::run::parts::PartEvaluations;
 use crate::report::run::sections::claims::{self, ClaimView};
 use crate::report::run::sections::{method, verdict};
@@ -65,7 +66,7 @@ impl<'r> Summarised<'r> {
         let known = |(name, value): (String, String)| Some((*MEASURED.iter().find(|known| **known == name)?, value));
         Summarised {
             folder: &run.name,
-            headline: verdict::headline(&run.record, &parts, &[]),
+            headline: verdict::headline(&run.record, &parts, &[], &NextStep::of(&parts, &[], false)),
             claims: claims::claims(&run.record),
             settings: settings.filter_map(known).collect(),
         }

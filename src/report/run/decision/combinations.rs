@@ -130,7 +130,7 @@ fn answers(field: Field) -> (usize, BTreeSet<String>) {
         for overloaded in OVERLOADED.iter().take(if is_loaded { OVERLOADED.len() } else { 1 }) {
             for is_named in [false, true].into_iter().take(if is_loaded { 2 } else { 1 }) {
                 let run = only(&run, chosen, overloaded, is_named);
-                let found = decision(&run, &PartEvaluations::new(&run), &[], false);
+                let found = decision(&run, &PartEvaluations::new(&run), &[], &NextStep::Explain);
                 let what = format!("{field:?}, {:?}, overloaded {overloaded:?}, named {is_named}", run.settings.parts);
                 assert_eq!(fault(&run, &found), None, "{what}: {found:#?}");
                 combinations += 1;

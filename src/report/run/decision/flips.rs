@@ -2,7 +2,7 @@
 
 use crate::report::document::format::{marked, percent};
 use crate::report::run::PartEvaluations;
-use crate::results::{Part, RunRecord};
+use crate::results::{ComparedNumber, Part, RunRecord};
 use crate::stats::{self, Criterion, MixEstimate, Prediction, ShareFlip, Verdict};
 
 use super::answer::Judged;
@@ -117,33 +117,48 @@ pub(super) fn disputed(judged: &Judged) -> Option<usize> {
 
 /// The measured mixes in which another strategy is better than one of the best of this one.
 fn other_mixes(judged: &Judged, best: usize, others: &[RunRecord]) -> Vec<String> {
+    let here = judged.name(best);
     let flipped = |other: &RunRecord| {
-        let parts = PartEvaluations::new(other);
-        let there = Judged::of(&parts).filter(|_| parts.main().no_verdict.is_none())?;
-        let here = judged.name(best);
-        let beaten = there.published().beaten.into_iter().find(|one| one.strategy == here && one.by.ratio.is_some())?;
-        Some(phrase::mix_flip(&mix(judged, other), &there.marked(there.answer.best), &beaten.by, &marked(here)))
+        let (there, by) = flipped(here, other)?;
+        Some(phrase::mix_flip(&mix(judged, other), &marked(&there), &by, &marked(here)))
     };
     others.iter().filter_map(flipped).collect()
 }
 
-/// The name of a mix, with the operation whose share differs most from that in this mix.
-fn mix(judged: &Judged, other: &RunRecord) -> String {
-    let name = marked(&other.mix.name);
-    let Some(here) = judged.parts.main_record() else { return name };
+/// The best strategy of another mix, and how far it is ahead of the best one of this mix there.
+fn flipped(here: &str, other: &RunRecord) -> Option<(String, ComparedNumber)> {
+    let parts = PartEvaluations::new(other);
+    let there = Judged::of(&parts).filter(|_| parts.main().no_verdict.is_none())?;
+    let beaten = there.published().beaten.into_iter().find(|one| one.strategy == here && one.by.ratio.is_some())?;
+    Some((there.name(there.answer.best).to_owned(), beaten.by))
+}
+
+/// The operation whose share differs most between this mix and the first one in which another strategy is better, with its share
+/// here and there.
+pub(super) fn towards_flip<'o>(judged: &Judged, others: &'o [RunRecord]) -> Option<(&'o str, f64, f64)> {
+    let other = others.iter().find(|other| flipped(judged.name(judged.answer.best), other).is_some())?;
+    most_apart(judged, other)
+}
+
+/// The operation whose share differs most between this mix and another one, with its share here and there.
+fn most_apart<'o>(judged: &Judged, other: &'o RunRecord) -> Option<(&'o str, f64, f64)> {
+    let here = judged.parts.main_record()?;
     let share = |record: &RunRecord, operation: &str| {
         let total: f64 = record.mix.weights.iter().map(|(_, weight)| weight).sum();
         let weight = record.mix.weights.iter().find(|(name, _)| *name == operation);
         weight.map_or(0.0, |(_, weight)| weight / total)
     };
-    let shares = other.mix.weights.iter().map(|(name, _)| (name, share(other, name), share(here, name)));
-    let apart = |(_, there, here): &(&String, f64, f64)| (there - here).abs();
-    match shares.max_by(|one, other| apart(one).total_cmp(&apart(other))) {
-        Some((operation, there, here)) if there != here => {
-            format!("{name} ({} {} of calls, not {})", marked(operation), percent(there), percent(here))
-        }
-        _ => name,
-    }
+    let shares = other.mix.weights.iter().map(|(name, _)| (name.as_str(), share(here, name), share(other, name)));
+    let apart = |(_, here, there): &(&str, f64, f64)| (there - here).abs();
+    shares.max_by(|one, other| apart(one).total_cmp(&apart(other))).filter(|one| apart(one) > 0.0)
+}
+
+/// The name of a mix, with the operation whose share differs most from that in this mix.
+fn mix(judged: &Judged, other: &RunRecord) -> String {
+    let apart = most_apart(judged, other).map(|(operation, here, there)| {
+        format!(" ({} {} of calls, not {})", marked(operation), percent(there), percent(here))
+    });
+    format!("{}{}", marked(&other.mix.name), apart.unwrap_or_default())
 }
 
 /// By which time every round trip must be longer for calls by themselves to be faster with strategies that make fewer.

@@ -32,8 +32,8 @@ pub(crate) enum NextStep {
 }
 
 impl NextStep {
-    /// After a run that is valid or not.
-    pub(crate) fn of(parts: &PartEvaluations, is_invalid: bool) -> NextStep {
+    /// After a run that is valid or not. `others` are runs of other mixes.
+    pub(crate) fn of(parts: &PartEvaluations, others: &[RunRecord], is_invalid: bool) -> NextStep {
         let preset = parts.main_record().or_else(|| parts.record(Part::Own)).map(|record| record.settings.preset);
         let judged = Judged::of(parts);
         let judged = judged.as_ref();
@@ -43,15 +43,17 @@ impl NextStep {
             _ if is_invalid => NextStep::SelfTest,
             Some(Preset::Smoke) => NextStep::Preset(Preset::Quick),
             _ if settling.is_some() => NextStep::Option("duration", settling.unwrap_or_default()),
-            _ if judged.is_none_or(|judged| judged.answer.winner().is_some()) => NextStep::after_answer(parts, judged),
-            _ => undecided().unwrap_or_else(|| NextStep::after_answer(parts, judged)),
+            _ if judged.is_none_or(|judged| judged.answer.winner().is_some()) => {
+                NextStep::after_answer(parts, judged, others)
+            }
+            _ => undecided().unwrap_or_else(|| NextStep::after_answer(parts, judged, others)),
         }
     }
 
     /// Where no longer run is needed.
-    fn after_answer(parts: &PartEvaluations, judged: Option<&Judged>) -> NextStep {
+    fn after_answer(parts: &PartEvaluations, judged: Option<&Judged>, others: &[RunRecord]) -> NextStep {
         let own = parts.record(Part::Own);
-        match own.zip(judged).and_then(|(own, judged)| sweep(own, judged)) {
+        match own.zip(judged).and_then(|(own, judged)| sweep(own, judged, others)) {
             Some(sweep) => sweep,
             None if own.is_some() => NextStep::Explain,
             None => NextStep::Report,
@@ -109,26 +111,30 @@ impl NextStep {
     }
 }
 
-/// The sweep that a run leads to: across the nearest flip, or where none can be estimated, of the operation that speaks most
-/// for a beaten strategy.
-fn sweep(own: &RunRecord, judged: &Judged) -> Option<NextStep> {
-    let of = |operation: usize, shares: &[f64], at_flip: bool| {
-        own.operations.get(operation).map(|name| NextStep::Sweep { vary: vary(name, shares), at_flip })
-    };
+/// The sweep that a run leads to: across the nearest flip, or towards a measured one, or where none can be estimated, of the
+/// operation that speaks most for a beaten strategy.
+fn sweep(own: &RunRecord, judged: &Judged, others: &[RunRecord]) -> Option<NextStep> {
     let across = |ShareFlip { operation, measured, share }: ShareFlip| {
-        of(operation, &[measured, share, share + share - measured], true)
+        let shares = [measured, share, share + share - measured];
+        Some(NextStep::Sweep { vary: vary(own.operations.get(operation)?, &shares), at_flip: true })
     };
     if judged.answer.beaten().is_empty() {
         return across(flips::end_of_tie(judged)?.1);
     }
-    match flips::shares(judged) {
-        Some(flips) => across(flips.into_iter().next()?.1),
-        None => {
-            let operation = flips::disputed(judged)?;
-            let measured = MixEstimate::new(own).share(operation);
-            of(operation, &[measured / 2.0, measured, measured * 2.0], false)
-        }
+    let flips = flips::shares(judged);
+    if let Some((_, nearest)) = flips.iter().flatten().next() {
+        return across(*nearest);
     }
+    if let Some((operation, here, there)) = flips::towards_flip(judged, others) {
+        return Some(NextStep::Sweep {
+            vary: vary(operation, &[here, f64::midpoint(here, there), there]),
+            at_flip: true,
+        });
+    }
+    let operation = flips::disputed(judged).filter(|_| flips.is_none())?;
+    let measured = MixEstimate::new(own).share(operation);
+    let shares = [measured / 2.0, measured, measured * 2.0];
+    Some(NextStep::Sweep { vary: vary(own.operations.get(operation)?, &shares), at_flip: false })
 }
 
 /// Shares of an operation as `sweep --vary` takes them.
@@ -231,7 +237,7 @@ mod tests {
             run.settings.preset = preset;
             run.parts.values_mut().flatten().for_each(|round| round.cells.truncate(3));
             run.mix.name = "writing".into();
-            NextStep::of(&PartEvaluations::new(&run), is_invalid).sentence(&run)
+            NextStep::of(&PartEvaluations::new(&run), &[], is_invalid).sentence(&run)
         };
         assert_eq!(of(8, Preset::Quick, true), "Find out what disturbs this machine: `docshape selftest`.");
         assert_eq!(of(1, Preset::Smoke, false), "Measure it: `docshape run blog-comments --mix writing`.");

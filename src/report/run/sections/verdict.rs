@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::report::document::format::{counted, enumerated, listed, plain, titled};
 use crate::report::document::{Headline, Tone};
-use crate::report::run::decision::{Judged, phrase};
+use crate::report::run::decision::{Judged, NextStep, phrase};
 use crate::report::run::{Evaluation, PartEvaluations, charts, decision, validity, verdict_text};
 use crate::results::{Part, RunRecord};
 use crate::stats::{ComparisonFamily, MINIMUM_ROUNDS, Ranking, Reason, distinct};
@@ -12,7 +12,12 @@ use crate::stats::{ComparisonFamily, MINIMUM_ROUNDS, Ranking, Reason, distinct};
 use super::heat_map;
 
 /// The headline of a run.
-pub(crate) fn headline(record: &RunRecord, parts: &Arc<PartEvaluations>, others: &[RunRecord]) -> Headline {
+pub(crate) fn headline(
+    record: &RunRecord,
+    parts: &Arc<PartEvaluations>,
+    others: &[RunRecord],
+    next: &NextStep,
+) -> Headline {
     let run = parts.main();
     let is_judged = run.no_verdict.is_none() && record.complete_rounds() >= MINIMUM_ROUNDS;
     let names: Vec<String> = run.strategies.iter().map(|strategy| strategy.name.clone()).collect();
@@ -29,7 +34,7 @@ pub(crate) fn headline(record: &RunRecord, parts: &Arc<PartEvaluations>, others:
         subject: subject.chain([format!("Mix {}, {rounds}. {}.", run.mix, measured(parts))]).collect(),
         invalid: invalid.clone(),
         incomplete: verdict_text::incomplete(record),
-        decision: Some(decision::decision(record, parts, others, !invalid.is_empty())),
+        decision: Some(decision::decision(record, parts, others, next)),
         sentences: run.no_verdict.as_ref().map_or_else(|| inconclusive(parts), |text| vec![text.clone()]),
         tone: Tone::Strong,
         overview: heat_map::table(parts).filter(|_| invalid.is_empty()),
