@@ -48,8 +48,12 @@ impl<'p> Oracle<'p> {
     /// # Errors
     /// When an expression of the operation has no value.
     pub fn call(&mut self, call: u64) -> Answer<Option<Value>> {
+        self.call_of(self.plan.mix.draw(self.plan.round_seed(0), call), call)
+    }
+
+    /// Makes a call of an operation.
+    fn call_of(&mut self, position: usize, call: u64) -> Answer<Option<Value>> {
         let (plan, seed) = (self.plan, self.plan.round_seed(0));
-        let position = plan.mix.draw(seed, call);
         let model = plan.model.as_ref().map(|model| &model.operations[position]);
         let Some(Ok(operation)) = model else { return Ok(None) };
         let frame = &mut plan.arguments(position, seed, call, operation.slots)?;
@@ -448,4 +452,89 @@ fn other(steps: &[Step], frame: &mut Frame) -> Answer<Option<Value>> {
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compile::Choice;
+    use crate::compile::fixture::chosen;
+
+    use super::*;
+
+    const TEXT: &str = "
+format: 1
+name: test
+title: Test
+entities:
+  tag: { count: 3, fields: { _id: index } }
+  post: { count: 2, fields: { _id: index, name: \"'p' + string(index)\", tags: 'sample(tag, 3)' }, inverse: { tags: posts } }
+  comment: { of: post, as: comments, count: 3, fields: { _id: index, votes: index }, sort: { _id: 1 } }
+operations:
+  latest: { arguments: { post: 'record(post, 0)' }, does: { list: post.comments, reverse: true, limit: 2, fields: [_id] } }
+  after: { arguments: { post: 'record(post, 0)', comment: 'record(comment, 0)' }, does: { list: post.comments, sort: { votes: 1, _id: 1 }, after: comment } }
+  page: { arguments: { post: 'record(post, 0)' }, does: { list: post.comments, page: 2, size: 2, fields: [_id] } }
+  count: { arguments: { post: 'record(post, 0)' }, does: { count: post.comments, where: { votes: { $gte: 1 } } } }
+  sum: { arguments: { post: 'record(post, 0)' }, does: { sum: post.comments.votes } }
+  owner: { arguments: { comment: 'record(comment, 0)' }, does: { get: comment, with: { post: [name] } } }
+  tags: { arguments: { post: 'record(post, 0)' }, does: { list: post.tags } }
+  tagged: { arguments: { tag: 'record(tag, 1)' }, does: { count: tag.posts } }
+  move: { arguments: { comment: 'record(comment, 0)', to: 'record(post, 1)' }, does: { update: comment, set: { post: <to> } } }
+  vote: { arguments: { comment: 'record(comment, 0)' }, does: { update: comment, inc: { votes: 1 }, if: { votes: { $lt: 1 } }, else: rejected('enough') } }
+  untag: { arguments: { tag: 'record(tag, 1)', post: 'record(post, 0)' }, does: { remove: tag, from: post.tags } }
+  tag: { arguments: { tag: 'record(tag, 1)', post: 'record(post, 0)' }, does: { add: tag, to: post.tags } }
+  delete: { arguments: { comment: 'record(comment, 1)' }, does: { delete: comment } }
+  both: { arguments: { comment: 'record(comment, 2)', other: 'record(comment, 1)' }, does: { atomically: [{ update: comment, inc: { votes: 5 } }, { delete: other }] } }
+  create: { arguments: { post: 'record(post, 0)', comment: new(comment) }, does: { create: comment, in: post } }
+  clear: { arguments: { post: 'record(post, 0)' }, does: { delete: post } }
+  all: { does: [{ count: comment, as: n }, { return: '[n, reply == n]' }], returns: [value] }
+mixes: { default: { all: 1 } }
+strategies:
+  referenced: { shape: { post.comments: reference } }
+";
+
+    #[test]
+    fn steps_mean_what_they_say() {
+        let plan = chosen(TEXT, &Choice::default());
+        let mut oracle = Oracle::new(&plan).unwrap();
+        let mut answer = |operation: &str| {
+            let position = plan.operations.iter().position(|one| &*one.name == operation).unwrap();
+            written(&oracle.call_of(position, 0).unwrap().unwrap())
+        };
+        let mut expect = |operation, expected| assert_eq!(answer(operation), expected, "{operation}");
+        expect("latest", "[{_id: 2}, {_id: 1}]");
+        expect("after", "[{_id: 1, votes: 1}, {_id: 2, votes: 2}]");
+        expect("page", "[{_id: 2}]");
+        expect("count", "2");
+        expect("sum", "3");
+        expect("owner", "{comment: {_id: 0, votes: 0}, post: {name: \"p0\"}}");
+        for expected in ["ok()", "same()"] {
+            expect("move", expected);
+        }
+        expect("owner", "{comment: {_id: 0, votes: 0}, post: {name: \"p1\"}}");
+        expect("latest", "[{_id: 2}, {_id: 1}]");
+        for expected in ["ok()", "rejected(\"enough\")"] {
+            expect("vote", expected);
+        }
+        for (tags, tagged, changed) in
+            [("[{_id: 0}, {_id: 1}, {_id: 2}]", "2", "ok()"), ("[{_id: 0}, {_id: 2}]", "1", "same()")]
+        {
+            expect("tags", tags);
+            expect("tagged", tagged);
+            expect("untag", changed);
+        }
+        expect("tag", "ok()");
+        expect("tags", "[{_id: 0}, {_id: 2}, {_id: 1}]");
+        for expected in ["ok()", "not_found()"] {
+            expect("delete", expected);
+        }
+        // The first write is undone with the second.
+        expect("both", "not_found()");
+        expect("sum", "2");
+        expect("create", "ok()");
+        expect("all", "[6, true]");
+        expect("clear", "ok()");
+        expect("create", "not_found()");
+        expect("all", "[4, true]");
+        expect("clear", "not_found()");
+    }
 }
