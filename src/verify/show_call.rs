@@ -12,9 +12,9 @@ use super::{Verifier, is_same};
 /// A call and the strategies' results.
 #[derive(Debug)]
 pub struct SingleCall {
-    /// The call with its arguments, and what every strategy returns, the baseline first.
+    /// The call with its arguments, and what the model and every strategy return, the baseline first of these.
     pub text: String,
-    /// Whether all strategies return the same.
+    /// Whether all return the same.
     pub is_equal: bool,
 }
 
@@ -53,6 +53,10 @@ impl<T: Target> Verifier<'_, T> {
 
     async fn results(&self, call: u64) -> Result<Vec<(String, CallResult)>, RunError> {
         let mut results = Vec::new();
+        if let Some(mut oracle) = self.oracle(&mut Vec::new())? {
+            (0..call).try_for_each(|before| self.answer(Some(&mut oracle), before).map(|_| ()))?;
+            results.extend(self.answer(Some(&mut oracle), call)?.map(|answer| ("the model".to_owned(), answer)));
+        }
         for arm in self.arms() {
             let place = self.provision(arm, self.sequential_database(arm)).await?;
             for before in 0..call {
