@@ -104,6 +104,7 @@ pub struct ListPart {
 
 /// A write. Records are those of arguments.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a scenario has few")]
 pub enum LogicalWrite {
     /// `create`
     Create {
