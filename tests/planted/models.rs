@@ -18,7 +18,7 @@ pub struct Translation {
     pub model: &'static str,
     /// The operation.
     pub operation: &'static str,
-    /// The operation whose answers show it: reads show what a write has left.
+    /// What of the finding names it: the operation, or `the model` where the first read shows what a write has left.
     pub shown_by: &'static str,
     /// What finds it.
     pub phases: Phases,
@@ -51,7 +51,7 @@ const NO_SECOND_LOOK: &[(&str, &str)] = &[("reply > 0", "reply > 9")];
 pub const TRANSLATIONS: &[Translation] = &[
     of(
         "where_forgotten",
-        ["model", "bought", "bought"],
+        ["model", "bought", "bought("],
         Phases::Sequential,
         &[
             ("referenced", &[("filter: { product: <product> }", "filter: {}")]),
@@ -61,7 +61,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "limit_off_by_one",
-        ["model", "bought", "bought"],
+        ["model", "bought", "bought("],
         Phases::Sequential,
         &[
             ("referenced", &[("limit: 10", "limit: 1")]),
@@ -71,7 +71,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "sort_reversed",
-        ["model", "newest", "newest"],
+        ["model", "newest", "newest("],
         Phases::Sequential,
         &[
             ("referenced", &[("{ placed: -1, _id: -1 }", "{ placed: 1, _id: 1 }")]),
@@ -81,7 +81,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "limit_ignored",
-        ["model", "newest", "newest"],
+        ["model", "newest", "newest("],
         Phases::Sequential,
         &[
             ("referenced", &[(", limit: 3", "")]),
@@ -91,7 +91,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "rows_instead_of_sum",
-        ["model", "pieces", "pieces"],
+        ["model", "pieces", "pieces("],
         Phases::Sequential,
         &[
             ("referenced", &[("$sum: $quantity", "$sum: 1")]),
@@ -101,7 +101,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "another_field_projected",
-        ["model", "order_page", "order_page"],
+        ["model", "order_page", "order_page("],
         Phases::Sequential,
         &[
             ("referenced", &[("projection: { name: 1", "projection: { city: 1")]),
@@ -111,7 +111,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "condition_forgotten",
-        ["model", "add_line", "add_line"],
+        ["model", "add_line", "add_line("],
         Phases::Sequential,
         &[
             ("referenced", &[(", stock: { $gt: 0 }", "")]),
@@ -121,7 +121,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "condition_off_by_one",
-        ["model", "add_line", "add_line"],
+        ["model", "add_line", "add_line("],
         Phases::Sequential,
         &[
             ("referenced", &[("$gt: 0", "$gte: 0")]),
@@ -131,7 +131,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "counter_off",
-        ["model", "add_line", "add_line"],
+        ["model", "add_line", "add_line("],
         Phases::Sequential,
         &[
             ("referenced", &[("stock: -1", "stock: -2")]),
@@ -141,19 +141,19 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "parent_not_looked_for",
-        ["model", "add_line", "add_line"],
+        ["model", "add_line", "add_line("],
         Phases::Sequential,
         &[("referenced", NO_LOOK), ("lines_inside", NO_LOOK), ("all_inside", NO_LOOK)],
     ),
     of(
         "nothing_undone",
-        ["model", "add_line", "add_line"],
+        ["model", "add_line", "add_line("],
         Phases::Sequential,
         &[("referenced", NO_TRANSACTION), ("lines_inside", NO_TRANSACTION), ("all_inside", NO_TRANSACTION)],
     ),
     of(
         "parent_read_and_not_written",
-        ["model", "add_line", "add_line"],
+        ["model", "add_line", "add_line("],
         Phases::All("place: 10, add_line: 20, cancel: 20"),
         &[(
             "referenced",
@@ -168,13 +168,13 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "children_stay",
-        ["model", "cancel", "bought"],
+        ["model", "cancel", "the model"],
         Phases::Sequential,
         &[("referenced", &[("            - { deleteMany: lines, filter: { order: <order._id> } }\n", "")])],
     ),
     of(
         "delete_of_what_is_gone",
-        ["model", "cancel", "cancel"],
+        ["model", "cancel", "cancel("],
         Phases::Sequential,
         &[
             ("referenced", &[("abort: 'not_found()'", "abort: 'ok()'")]),
@@ -189,7 +189,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "all_elements_updated",
-        ["model", "set_quantity", "bought"],
+        ["model", "set_quantity", "the model"],
         Phases::Sequential,
         &[
             (
@@ -201,7 +201,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "children_left_out_of_a_new_record",
-        ["model", "place", "bought"],
+        ["model", "place", "the model"],
         Phases::Sequential,
         &[
             ("referenced", &[("order.lines }", "'[]' }")]),
@@ -211,7 +211,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "page_off_by_one",
-        ["model-moves", "page", "page"],
+        ["model-moves", "page", "page("],
         Phases::Sequential,
         &[
             ("referenced", &[("(number - 1)", "number")]),
@@ -221,7 +221,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "after_includes_the_last_one",
-        ["model-moves", "later", "later"],
+        ["model-moves", "later", "later("],
         Phases::Sequential,
         &[
             ("referenced", &[("$gt: <task._id>", "$gte: <task._id>")]),
@@ -231,7 +231,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "end_of_a_range_included",
-        ["model-moves", "due", "due"],
+        ["model-moves", "due", "due("],
         Phases::Sequential,
         &[
             ("referenced", &[("$lt: <end>", "$lte: <end>")]),
@@ -241,7 +241,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "all_counted",
-        ["model-moves", "open", "open"],
+        ["model-moves", "open", "open("],
         Phases::Sequential,
         &[
             ("referenced", &[(", done: false", "")]),
@@ -251,7 +251,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "where_forgotten_in_with",
-        ["model-moves", "person", "person"],
+        ["model-moves", "person", "person("],
         Phases::Sequential,
         &[
             ("referenced", &[(", done: false", "")]),
@@ -261,7 +261,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "order_of_a_list_lost",
-        ["model-moves", "tags", "tags"],
+        ["model-moves", "tags", "tags("],
         Phases::Sequential,
         &[
             ("referenced", &[("reorder(reply, '_id', ids)", "reply")]),
@@ -271,7 +271,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "added_twice",
-        ["model-moves", "add_tag", "add_tag"],
+        ["model-moves", "add_tag", "add_tag("],
         Phases::Sequential,
         &[
             ("referenced", &[(", tags: { $ne: <tag._id> }", "")]),
@@ -281,7 +281,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "incremented_twice",
-        ["model-moves", "finish", "totals"],
+        ["model-moves", "finish", "the model"],
         Phases::Sequential,
         &[
             ("referenced", &[("points: 1", "points: 2")]),
@@ -291,7 +291,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "gone_taken_for_a_false_condition",
-        ["model-moves", "finish", "finish"],
+        ["model-moves", "finish", "finish("],
         Phases::Sequential,
         &[
             ("referenced", &[("reply == 0 ? not_found() : ", "")]),
@@ -301,13 +301,13 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "move_to_the_same_owner",
-        ["model-moves", "move", "move"],
+        ["model-moves", "move", "move("],
         Phases::Sequential,
         &[("embedded", &[("same()", "ok()")]), ("listed", &[("same()", "ok()")])],
     ),
     of(
         "all_elements_pulled",
-        ["model-moves", "move", "move"],
+        ["model-moves", "move", "move("],
         Phases::Sequential,
         &[
             ("embedded", &[("$pull: { tasks: { _id: <task._id> } }", "$pull: { tasks: { due: { $gte: 0 } } }")]),
@@ -316,7 +316,7 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "id_stays_in_the_list",
-        ["model-moves", "remove", "totals"],
+        ["model-moves", "remove", "the model"],
         Phases::Sequential,
         &[(
             "listed",
@@ -328,13 +328,13 @@ pub const TRANSLATIONS: &[Translation] = &[
     ),
     of(
         "moved_by_two_updates",
-        ["model-moves", "move", "move"],
+        ["model-moves", "move", "move("],
         Phases::All("move: 20, edit: 20"),
         &[("embedded", NO_TRANSACTION)],
     ),
     of(
         "no_second_look",
-        ["model-moves", "edit", "edit"],
+        ["model-moves", "edit", "edit("],
         Phases::All("move: 20, edit: 20"),
         &[("embedded", NO_SECOND_LOOK)],
     ),
