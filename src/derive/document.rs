@@ -7,8 +7,9 @@ use crate::scenario::Node;
 use super::bucket::check_buckets;
 use super::build::{is_empty, map, mapping, slot, with, with_all};
 use super::model::{Model, RelationKind};
-use super::read::{directions, sorted};
+use super::read::sorted;
 use super::refusal::{Derived, refuse_shape};
+use super::selection::directions;
 use super::shape::{ModelShape, Word};
 use super::totals::{check_totals, sum_of};
 

@@ -7,11 +7,15 @@ mod audits;
 mod bucket;
 mod build;
 mod copies;
+mod delete;
 mod document;
+mod link;
 mod model;
 mod read;
 mod refusal;
+mod relocate;
 mod result;
+mod selection;
 mod shape;
 #[cfg(test)]
 mod tests;

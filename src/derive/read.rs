@@ -2,11 +2,12 @@
 
 use crate::scenario::{Node, Scalar, Spanned, Tree};
 
-use super::build::{all, is_empty, keep, map, mapping, slot, with, with_all};
+use super::build::{all, is_empty, keep, map, slot, with, with_all};
 use super::document::unwinds;
-use super::model::{PathEnd, RelationKind, flag, option, text_option, texts};
+use super::model::{PathEnd, RelationKind, option};
 use super::refusal::{Derived, refuse};
-use super::shape::{Word, covers};
+use super::selection::Selection;
+use super::shape::Word;
 use super::translate::{LogicalReply, Options, Translation, id_of, name_reply};
 
 /// Records as the output of a pipeline.
@@ -21,68 +22,6 @@ impl Rows {
     pub fn then(mut self, stages: impl IntoIterator<Item = Node>) -> Rows {
         self.stages.extend(stages);
         self
-    }
-}
-
-/// In which order records come, and which of them.
-pub(super) struct Selection {
-    /// The fields with directions; none where the order does not count.
-    pub sort: Vec<(String, i64)>,
-    /// Whether the array of a parent has this order already, or its reverse.
-    pub by_arrival: bool,
-    pub is_reverse: bool,
-    /// Whether it is that of the entity.
-    is_natural: bool,
-    is_unordered: bool,
-    pub filter: Node,
-    pub skip: Option<Node>,
-    pub limit: Option<Node>,
-    pub fields: Vec<String>,
-    /// The number of a page, and its size, as they are written.
-    pub page: Option<(String, String)>,
-    /// Steps that compute `skip` and `limit`.
-    pub before: Vec<Node>,
-}
-
-impl Selection {
-    pub fn is_whole(&self) -> bool {
-        self.skip.is_none() && self.limit.is_none()
-    }
-
-    /// The fields that are returned, and those that the order needs.
-    fn named(&self) -> impl Iterator<Item = &String> {
-        let sorted = self.sort.iter().map(|(field, _)| field).filter(|_| !self.by_arrival);
-        self.fields.iter().chain(sorted)
-    }
-
-    /// Whether these copies are all that is asked for.
-    fn is_covered(&self, copied: &[String]) -> bool {
-        let named: Vec<String> = self.named().cloned().collect();
-        is_empty(&self.filter) && self.is_whole() && !self.fields.is_empty() && covers(copied, &named)
-    }
-
-    /// How many of the last records are asked for, if nothing else is.
-    pub fn newest_limit(&self) -> Option<&Node> {
-        let is_newest = self.is_natural && self.is_reverse && self.skip.is_none() && is_empty(&self.filter);
-        self.limit.as_ref().filter(|_| is_newest)
-    }
-
-    fn sort_node(&self, path: &[String]) -> Node {
-        mapping(self.sort.iter().map(|(field, direction)| (prefixed(path, field), (*direction).into())).collect())
-    }
-
-    /// The stages that select among rows.
-    pub fn stages(&self, path: &[String]) -> Vec<Node> {
-        let mut stages = Vec::new();
-        if !is_empty(&self.filter) {
-            stages.push(map! { "$match" => prefix_keys(&self.filter, path) });
-        }
-        if !self.sort.is_empty() {
-            stages.push(map! { "$sort" => self.sort_node(path) });
-        }
-        stages.extend(self.skip.iter().map(|skip| map! { "$skip" => skip.clone() }));
-        stages.extend(self.limit.iter().map(|limit| map! { "$limit" => limit.clone() }));
-        stages
     }
 }
 
@@ -151,70 +90,6 @@ impl Translation<'_, '_> {
             stages.extend(unwinds(&path));
         }
         Rows { collection, stages, path }
-    }
-
-    /// Reads the options of a list.
-    pub fn selection(&mut self, target: &str, subject: &PathEnd, options: &Options) -> Derived<Selection> {
-        let model = self.model();
-        let entity = model.entity_of(subject);
-        let fields = texts(option(options, "fields"));
-        self.check_fields(entity, &fields)?;
-        let mut filter = self.condition(entity, options, "where")?;
-        let natural = model.entity(entity).sort.as_ref();
-        let is_listing = model.is_listing(subject);
-        let is_unordered = flag(options, "unordered");
-        let own = option(options, "sort");
-        let written = own.or(natural.filter(|_| !is_listing)).filter(|_| !is_unordered);
-        let mut sort = directions(written);
-        self.check_fields(entity, &sort.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>())?;
-        if !sort.is_empty() && !sort.iter().any(|(field, _)| field == "_id") {
-            let fields: Vec<String> = sort.iter().map(|(field, direction)| format!("{field}: {direction}")).collect();
-            let message = format!("the order of `list: {target}` is not total: two records may have equal fields");
-            let help = format!("try `sort: {{ {}, _id: 1 }}`, or `unordered: true`", fields.join(", "));
-            return refuse(message, "every strategy could return another order", help);
-        }
-        let is_reverse = flag(options, "reverse");
-        let is_cut = ["limit", "page", "after", "reverse"].iter().any(|key| option(options, key).is_some());
-        if sort.is_empty() && is_cut {
-            let message = format!("`list: {target}` takes a part of records that have no order");
-            return refuse(message, "which part?", "give the entity or the step a `sort` that ends with `_id`");
-        }
-        if is_reverse {
-            sort.iter_mut().for_each(|(_, direction)| *direction = -*direction);
-        }
-        if let Some(last) = text_option(options, "after") {
-            self.model().record(self.operation, last.split('.').next().unwrap_or_default())?;
-            filter = with_all(filter, &after(last, &sort)?);
-        }
-        let mut before = Vec::new();
-        let (skip, limit) = match (option(options, "page"), option(options, "size"), option(options, "limit")) {
-            (Some(page), Some(size), None) => {
-                let name = self.fresh("skip");
-                before.push(keep(&name, format!("({} - 1) * ({})", cel(page), cel(size))));
-                (Some(slot(&name)), Some(self.amount(size, "size", &mut before)))
-            }
-            (None, None, Some(limit)) => (None, Some(self.amount(limit, "limit", &mut before))),
-            (None, None, None) => (None, None),
-            _ => {
-                let message = "`page` without `size`, or with `limit`";
-                return refuse(message, "a page has both", "try `page: page, size: 20`");
-            }
-        };
-        let page = option(options, "page").zip(option(options, "size")).map(|(page, size)| (cel(page), cel(size)));
-        let by_arrival = own.is_none() && model.entity(entity).arrives_sorted && !model.is_moved(entity);
-        Ok(Selection {
-            sort,
-            by_arrival,
-            is_reverse,
-            is_natural: own.is_none(),
-            is_unordered,
-            filter,
-            skip,
-            limit,
-            fields,
-            page,
-            before,
-        })
     }
 
     pub fn list(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
@@ -546,34 +421,11 @@ pub(super) fn lookup(from: &str, local: &str, foreign: &str, pipeline: Vec<Node>
     map! { "$lookup" => with(start, "as", name) }
 }
 
-/// The condition of the records behind one in an order of two ascending fields.
-fn after(last: &str, sort: &[(String, i64)]) -> Derived<Node> {
-    let [(first, 1), (second, 1)] = sort else {
-        let help = "for example `sort: { created_on: 1, _id: 1 }`";
-        return refuse("`after` in an order that is not of two ascending fields", "not derived", help);
-    };
-    let value = |field: &String| slot(&format!("{last}.{field}"));
-    let later: Vec<Node> = [first, second].map(|field| map! { field => map! { "$gt" => value(field) } }).into();
-    Ok(map! { first => map! { "$gte" => value(first) }, "$or" => later })
-}
-
-/// Fields with directions.
-pub(super) fn directions(node: Option<&Node>) -> Vec<(String, i64)> {
-    let entries = node.and_then(Node::as_mapping).unwrap_or_default().iter();
-    let direction = |node: &Node| if node.tree == Tree::Scalar(Scalar::Int(-1)) { -1 } else { 1 };
-    entries.map(|(field, node)| (field.value.clone(), direction(node))).collect()
-}
-
 /// The expression of a sorted list.
 pub(super) fn sorted(list: &str, sort: &[(String, i64)]) -> String {
     let keys: Vec<String> =
         sort.iter().map(|(field, direction)| format!("'{}{field}'", if *direction < 0 { "-" } else { "" })).collect();
     format!("sort_by({list}, [{}])", keys.join(", "))
-}
-
-/// The text of a scalar expression.
-fn cel(node: &Node) -> String {
-    node.as_literal().map(|text| text.value).unwrap_or_default()
 }
 
 /// A field of a record that is at a path.

@@ -270,6 +270,11 @@ pub(super) fn covers(copied: &[String], fields: &[String]) -> bool {
     !fields.is_empty() && !copied.is_empty() && fields.iter().all(|field| field == "_id" || copied.contains(field))
 }
 
+/// Whether a text is a positive number, or the name of one.
+fn is_number(text: &str) -> bool {
+    text != "0" && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
 fn find(model: &Model, key: &str) -> Derived<usize> {
     let keys: Vec<String> = (0..model.relations.len()).map(|relation| model.key(relation)).collect();
     match keys.iter().position(|known| known == key) {
@@ -359,7 +364,7 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
 fn copied(model: &Model, relation: usize, word: &str, arguments: Vec<String>) -> Derived<Vec<String>> {
     let (key, this) = (model.key(relation), &model.relations[relation]);
     let source = match word {
-        "newest" | "bucket" if arguments.len() == 1 && arguments[0] != "0" => return Ok(arguments),
+        "newest" | "bucket" if matches!(&arguments[..], [number] if is_number(number)) => return Ok(arguments),
         "newest" | "bucket" => {
             let message = format!("`{word}` of `{key}` without the number of records");
             return refuse(message, "how many?", format!("for example `{word}(10)`"));

@@ -4,8 +4,8 @@ use crate::scenario::{Node, Spanned};
 
 use super::build::{all, is_empty, keep, map, slot, update_one, with, with_all};
 use super::model::Model;
-use super::read::Selection;
 use super::refusal::{Derived, refuse_shape};
+use super::selection::Selection;
 use super::shape::{ModelShape, Word};
 use super::translate::{LogicalReply, Translation};
 use super::write::fail;

@@ -4,8 +4,9 @@ use crate::scenario::{Node, Span, Spanned};
 
 use super::build::{all, find_one, is_empty, keep, map, slot, with, with_all};
 use super::model::{PathEnd, RelationKind, option, texts};
-use super::read::{Rows, Selection, in_order, lookup, prefixed};
+use super::read::{Rows, in_order, lookup, prefixed};
 use super::refusal::{Derived, refuse, refuse_shape};
+use super::selection::Selection;
 use super::shape::{Word, covers};
 use super::translate::{Located, LogicalReply, Options, Translation};
 

@@ -2,11 +2,11 @@
 
 use crate::scenario::{LogicalStep, Node, Spanned, Tree};
 
-use super::build::{all, is_empty, keep, map, slot, update_one, with};
+use super::build::{is_empty, keep, map, slot, with};
 use super::document::{Made, each, with_extras};
-use super::model::{PathEnd, RelationKind, option, text_option, texts};
+use super::model::{option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
-use super::shape::{Word, entry};
+use super::shape::Word;
 use super::totals::{sum_of, together};
 use super::translate::{Located, Options, Translation};
 
@@ -27,7 +27,7 @@ pub(super) struct Write {
 }
 
 impl Write {
-    fn one(step: Node) -> Write {
+    pub fn one(step: Node) -> Write {
         Write { steps: vec![step], ..Write::default() }
     }
 
@@ -39,7 +39,7 @@ impl Write {
         }
     }
 
-    fn joint(steps: Vec<Node>) -> Write {
+    pub fn joint(steps: Vec<Node>) -> Write {
         Write { steps, result: Some("ok()".to_owned()), is_joint: true }
     }
 }
@@ -93,7 +93,7 @@ impl Translation<'_, '_> {
     }
 
     /// Whether a record is in an array and may get into another one: itself, or with the record around it.
-    fn wanders(&self, entity: usize) -> bool {
+    pub fn wanders(&self, entity: usize) -> bool {
         let Some(relation) = self.model().parent_of(entity) else { return false };
         let is_inside = self.documents.shape.word(relation) == Word::Embed;
         is_inside && (self.model().is_moved(entity) || self.wanders(self.model().relations[relation].one))
@@ -323,7 +323,7 @@ impl Translation<'_, '_> {
 
     /// An update of a record in an array. Where records move, it may pass by the one that it is for: the update waits for
     /// the move to end, and its scan goes on behind the new place. It is repeated as long as the record is there.
-    fn followed(&mut self, entity: usize, place: &Located, update: Node, is_inner: bool) -> Write {
+    pub fn followed(&mut self, entity: usize, place: &Located, update: Node, is_inner: bool) -> Write {
         if is_inner || !self.wanders(entity) {
             return Write::one(update);
         }
@@ -334,342 +334,6 @@ impl Translation<'_, '_> {
         let step = map! { "retry" => map! { "attempts" => ATTEMPTS }, "do" => body };
         Write { steps: vec![step], result: Some(format!("outcome({written})")), is_joint: false }
     }
-
-    /// Gives a record another parent.
-    fn relocate(&mut self, argument: &str, entity: usize, relation: usize, to: &Node) -> Derived<Write> {
-        let model = self.model();
-        let this = &model.relations[relation];
-        let name = to.as_text().and_then(|text| text.strip_prefix('<')?.strip_suffix('>')).unwrap_or_default();
-        if model.argument(self.operation, name).and_then(|one| one.entity) != Some(this.one) {
-            let one = model.name(this.one);
-            let message = format!("`{argument}` gets a parent that is not certainly a `{one}`");
-            let help = format!("try `set: {{ {one}: <to> }}` with an argument `to: uniform({one})`");
-            return refuse(message, "not an argument", help);
-        }
-        self.check_newest(entity, "moves", &[])?;
-        self.check_bucket(entity, "moves")?;
-        let (id, target) = (slot(&format!("{argument}._id")), slot(&format!("{name}._id")));
-        let shape = self.documents.shape;
-        let (word, is_copied) = (shape.word(relation), !shape.referenced(relation).is_empty());
-        let set = map! { this.up() => target.clone() };
-        if word == Word::Reference {
-            let to = self.locate(name, this.one);
-            let is_certain = !self.may_be_gone(name, this.one);
-            if shape.has_totals(relation) {
-                return Ok(self.relocate_counted((argument, entity), relation, name, &to));
-            }
-            if is_certain && !is_copied {
-                return Ok(Write::one(self.locate(argument, entity).update(map! { "$set" => set })));
-            }
-            let moved = self.fresh("moved");
-            let (mut write, source) = self.source(relation, &to, None, is_certain);
-            let copies = self.copied_from(relation, &source, set);
-            let update = self.locate(argument, entity).update(map! { "$set" => copies });
-            write.steps.push(with(update, "as", moved.as_str()));
-            return Ok(Write { result: Some(format!("outcome({moved})")), ..write });
-        }
-        let (owners, outer) = self.documents.shape.home(model, this.one);
-        if !outer.is_empty() {
-            let message = format!("`{}: embed` moves a record between two arrays of arrays", model.key(relation));
-            let help = "try `reference` here, or write this operation by hand";
-            return refuse_shape(relation, message, "not derived", help);
-        }
-        let (old, down) = (self.fresh("old"), this.down());
-        let has_entries = word == Word::Embed || !shape.listed(relation).is_empty();
-        let (field, pulled, projection) = if has_entries {
-            let entry = map! { "_id" => id.clone() };
-            (format!("{down}._id"), entry, map! { format!("{down}.$") => 1 })
-        } else {
-            (down.to_owned(), id.clone(), map! { "_id" => 1 })
-        };
-        self.documents.index(&owners, &[(field.clone(), 1)], false);
-        let here = map! { "_id" => target.clone(), field.as_str() => id.clone() };
-        let here = Located { collection: owners.clone(), path: Vec::new(), filter: here, id: id.clone() };
-        let mut steps = Vec::new();
-        let values = self.fresh("values");
-        if !shape.sums(relation).is_empty() {
-            let sums = all(shape.sums(relation), 1);
-            steps.push(with(self.locate(argument, entity).find(Some(sums)), "as", values.as_str()));
-            steps.push(fail(&format!("{values} == null"), "not_found()"));
-        }
-        let [less, more] = [false, true].map(|comes| self.totals(relation, &values, comes, &mut steps));
-        let pull = together(map! { "$pull" => map! { down => pulled } }, &less);
-        let take = map! {
-            "findOneAndUpdate" => owners.as_str(),
-            "filter" => map! { field.as_str() => id.clone(), "_id" => map! { "$ne" => target.clone() } },
-            "update" => pull,
-            "projection" => projection,
-            "as" => old.as_str(),
-        };
-        steps.push(take);
-        steps.push(missing(&format!("{old} == null"), &here, "reply == 0 ? not_found() : same()"));
-        let mut entry = id;
-        if has_entries {
-            let record = self.fresh("record");
-            steps.push(keep(&record, format!("{old}.{down}[0]")));
-            entry = slot(&record);
-        }
-        let push = together(map! { "$push" => map! { down => entry } }, &more);
-        if shape.up_word(relation) == Word::Reference {
-            let place = self.document(&format!("{name}._id"), this.one);
-            let (read, source) = self.source(relation, &place, Some(push), false);
-            steps.extend(read.steps);
-            let copies = self.copied_from(relation, &source, set);
-            steps.push(self.locate(argument, entity).update(map! { "$set" => copies }));
-        } else {
-            steps.push(update_one(&owners, map! { "_id" => target }, push));
-            steps.push(fail("reply.matched == 0", "not_found()"));
-        }
-        Ok(Write::joint(steps))
-    }
-
-    /// The same where both parents have totals, and the record the `_id` of its parent.
-    fn relocate_counted(&mut self, record: (&str, usize), relation: usize, name: &str, to: &Located) -> Write {
-        let (model, shape) = (self.model(), self.documents.shape);
-        let this = &model.relations[relation];
-        let place = self.locate(record.0, record.1);
-        let old = self.fresh("old");
-        let fields: Vec<&str> = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect();
-        let mut steps = vec![
-            with(place.find(Some(all(&fields, 1))), "as", old.as_str()),
-            fail(&format!("{old} == null"), "not_found()"),
-            fail(&format!("{old}.{} == {name}._id", this.up()), "same()"),
-        ];
-        let [less, more] = [false, true].map(|comes| self.totals(relation, &old, comes, &mut steps));
-        let (read, source) = self.source(relation, to, Some(more), false);
-        steps.extend(read.steps);
-        let owner = map! { "_id" => slot(&format!("{old}.{}", this.up())) };
-        steps.push(update_one(&to.collection, owner, less));
-        let copies = self.copied_from(relation, &source, map! { this.up() => slot(&format!("{name}._id")) });
-        steps.push(place.update(map! { "$set" => copies }));
-        Write::joint(steps)
-    }
-
-    fn delete(&mut self, argument: &str, is_inner: bool) -> Derived<Write> {
-        let model = self.model();
-        let entity = model.record(self.operation, argument)?;
-        self.check_referrers(argument, entity)?;
-        self.check_newest(entity, "deletes", &[])?;
-        self.check_bucket(entity, "deletes")?;
-        let id = slot(&format!("{argument}._id"));
-        let mut steps = [self.below(entity, &id)?, self.leave_lists(entity, &id)].concat();
-        let has_below = !steps.is_empty();
-        let place = self.locate(argument, entity);
-        if !place.path.is_empty() {
-            let pull = map! { "$pull" => map! { place.path.join(".$[].") => map! { "_id" => id } } };
-            let parent = model.parent_of(entity).unwrap_or_default();
-            let pull = together(pull, &self.totals(parent, "", false, &mut steps));
-            let update = update_one(&place.collection, place.filter.clone(), pull);
-            if !has_below && !is_inner {
-                return Ok(self.followed(entity, &place, update, false));
-            }
-            steps.extend([update, fail("reply.matched == 0", "not_found()")]);
-            return Ok(Write { is_joint: has_below, ..Write::joint(steps) });
-        }
-        let (shape, parent) = (self.documents.shape, model.parent_of(entity));
-        let kept = parent.filter(|relation| shape.word(*relation) == Word::List || shape.has_totals(*relation));
-        let mut delete = map! { "deleteOne" => place.collection, "filter" => place.filter };
-        let Some(relation) = kept else {
-            if !has_below && !is_inner {
-                return Ok(Write::one(delete));
-            }
-            steps.extend([delete, fail("reply.deleted == 0", "not_found()")]);
-            return Ok(Write { is_joint: has_below, ..Write::joint(steps) });
-        };
-        let this = &model.relations[relation];
-        let mut change = map! {};
-        if shape.word(relation) == Word::List {
-            let has_copies = !shape.listed(relation).is_empty();
-            let entry = if has_copies {
-                map! { "_id" => id.clone() }
-            } else {
-                id.clone()
-            };
-            change = map! { "$pull" => map! { this.down() => entry } };
-        }
-        let mut old = String::new();
-        if shape.has_totals(relation) {
-            old = self.fresh("old");
-            let fields: Vec<&str> = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect();
-            let filter = delete.get("filter").cloned().unwrap_or_else(|| map! {});
-            delete = map! { "findOneAndDelete" => model.collection(entity), "filter" => filter };
-            delete = with(with(delete, "projection", all(&fields, 1)), "as", old.as_str());
-            steps.extend([delete, fail(&format!("{old} == null"), "not_found()")]);
-        } else {
-            steps.extend([delete, fail("reply.deleted == 0", "not_found()")]);
-        }
-        let totals = self.totals(relation, &old, false, &mut steps);
-        let filter = self.owner_filter(relation, argument, &old);
-        steps.push(update_one(&model.collection(this.one), filter, together(change, &totals)));
-        Ok(Write::joint(steps))
-    }
-
-    /// Refuses a record with a list of records that others have a part of, where only its owner is known.
-    fn check_lists(&self, entity: usize, what: &str) -> Derived<()> {
-        let (model, shape) = (self.model(), self.documents.shape);
-        let is_shared = |relation: &usize| {
-            let this = &model.relations[*relation];
-            let has_copies = shape.is_mutual(model, *relation) || !shape.listed(*relation).is_empty();
-            this.one == entity && this.kind == RelationKind::Listing && has_copies
-        };
-        match (0..model.relations.len()).find(is_shared) {
-            None => Ok(()),
-            Some(relation) => {
-                let message = format!(
-                    "`{}` has copies or both directions, and a `{}` {what}",
-                    model.key(relation),
-                    model.name(entity)
-                );
-                refuse_shape(relation, message, "not derived", "try `list` without fields")
-            }
-        }
-    }
-
-    /// Refuses to delete what other records refer to.
-    fn check_referrers(&self, argument: &str, entity: usize) -> Derived<()> {
-        let model = self.model();
-        let refers = |relation: &usize| match model.relations[*relation].kind {
-            RelationKind::Children => false,
-            RelationKind::Reference => model.relations[*relation].one == entity,
-            RelationKind::Listing => model.relations[*relation].many == entity,
-        };
-        if let Some(relation) = (0..model.relations.len()).find(refers) {
-            let message = format!("`delete: {argument}` leaves `{}` without its record", model.key(relation));
-            let help = "nothing says what becomes of it: mark the record with a field, or write the operation by hand";
-            return refuse(message, "others refer to it", help);
-        }
-        for child in model.children_of(entity) {
-            self.check_referrers(argument, model.relations[child].many)?;
-        }
-        Ok(())
-    }
-
-    /// The steps that delete what belongs to the records of these ids and is not in their documents.
-    fn below(&mut self, entity: usize, ids: &Node) -> Derived<Vec<Node>> {
-        let model = self.model();
-        let mut steps = Vec::new();
-        for child in model.children_of(entity) {
-            let this = &model.relations[child];
-            self.check_bucket(this.many, "deletes with the one that they belong to")?;
-            self.check_lists(this.many, "is deleted with the record that it belongs to")?;
-            let word = self.documents.shape.word(child);
-            let mut below = model.children_of(this.many).peekable();
-            if word == Word::Embed {
-                if let Some(apart) = below.find(|below| self.documents.shape.word(*below) != Word::Embed) {
-                    let key = model.key(apart);
-                    let message = format!("`{key}` is not in the documents that a delete of their owners removes");
-                    let help = "try `embed` for both relations, or `reference` for both";
-                    return refuse_shape(apart, message, "who deletes these?", help);
-                }
-                continue;
-            }
-            let collection = model.collection(this.many);
-            let by_owner = map! { this.up() => ids.clone() };
-            // Where the `_id`s of the children are, and which documents have to be deleted.
-            let is_listed = self.documents.shape.up_word(child) == Word::List;
-            let (holders, by, field, value) = if is_listed {
-                let all = format!("flatten(pluck(reply, '{}'))", this.down());
-                let has_copies = !self.documents.shape.listed(child).is_empty();
-                let value = if has_copies { format!("pluck({all}, '_id')") } else { all };
-                (model.collection(this.one), map! { "_id" => ids.clone() }, this.down(), value)
-            } else {
-                self.documents.index(&collection, &[(this.up().to_owned(), 1)], false);
-                (collection.clone(), by_owner.clone(), "_id", "pluck(reply, '_id')".to_owned())
-            };
-            let mut filter = by_owner;
-            if is_listed || below.peek().is_some() {
-                let gone = self.fresh("gone");
-                steps.push(map! { "find" => holders, "filter" => by, "projection" => map! { field => 1 } });
-                steps.push(keep(&gone, value));
-                let gone = map! { "$in" => slot(&gone) };
-                steps.extend(self.below(this.many, &gone)?);
-                if is_listed {
-                    filter = map! { "_id" => gone };
-                }
-            }
-            steps.push(map! { "deleteMany" => collection, "filter" => filter });
-        }
-        Ok(steps)
-    }
-
-    /// Adds a record to a list of records, or removes it.
-    fn link(&mut self, argument: &str, list: Option<&str>, adds: bool, is_inner: bool) -> Derived<Write> {
-        let model = self.model();
-        let entity = model.record(self.operation, argument)?;
-        let list = list.unwrap_or_default();
-        let PathEnd::Many(owner, relation, true) = self.subject(list, true)? else {
-            let message = format!("`{list}` is not a list of records");
-            return refuse(message, "a list is needed here", "for example `to: product.parts`");
-        };
-        let this = &model.relations[relation];
-        if this.kind != RelationKind::Listing || this.many != entity {
-            let message = format!("`{list}` is no field with a list of `{}`", model.name(entity));
-            let help = "`add` and `remove` are for fields with lists of records; for children try `create`, `delete` or `update`";
-            return refuse(message, "not such a list", help);
-        }
-        let place = self.locate(&owner, this.one);
-        if let (false, Some(parent)) = (place.path.is_empty(), model.parent_of(this.one)) {
-            let message = format!("`{list}` is inside of another record: `{}` is `embed`", model.key(parent));
-            return refuse_shape(parent, message, "not derived", "try `reference` here");
-        }
-        let (shape, id) = (self.documents.shape, slot(&format!("{argument}._id")));
-        let (listed, is_mutual) = (shape.listed(relation), shape.is_mutual(model, relation));
-        let list_id = shape.list_id(model, relation);
-        let other = self.document(&format!("{argument}._id"), entity);
-        if is_inner && is_mutual {
-            let message = format!("`{list}` is in both directions, and changed inside of `atomically`");
-            return refuse_shape(relation, message, "not derived", "make it an operation of its own, or try `list`");
-        }
-        let mut steps = Vec::new();
-        let mut source = argument.to_owned();
-        if adds && !listed.is_empty() {
-            source = self.fresh("source");
-            // The other record is written later, or now, so that a change of its fields conflicts.
-            let projection = all(listed, 1);
-            let is_touched = !is_mutual && model.is_changed(entity, listed);
-            let read = if is_touched {
-                changed(&other, self.touch(&other, entity), projection)
-            } else {
-                other.find(Some(projection))
-            };
-            steps.push(with(read, "as", source.as_str()));
-        }
-        let of_id = |has_copies: bool, id: &Node| {
-            if has_copies {
-                map! { "_id" => id.clone() }
-            } else {
-                id.clone()
-            }
-        };
-        let (state, operator, entry) = if adds {
-            (map! { "$ne" => id.clone() }, "$push", entry(listed, argument, &source))
-        } else {
-            (id.clone(), "$pull", of_id(!listed.is_empty(), &id))
-        };
-        let guarded = Located { filter: with(place.filter.clone(), &list_id, state), ..self.locate(&owner, this.one) };
-        let change = map! { operator => map! { this.down() => entry } };
-        let copied = shape.referenced(relation);
-        let (mut reply, mut missed) = ("reply".to_owned(), "reply.matched == 0".to_owned());
-        if is_mutual && adds && !copied.is_empty() {
-            reply = self.fresh("owner");
-            missed = format!("{reply} == null");
-            steps.push(with(changed(&guarded, change, all(copied, 1)), "as", reply.as_str()));
-        } else {
-            steps.push(guarded.update(change));
-        }
-        let may_be_gone = self.may_be_gone(&owner, this.one);
-        if may_be_gone {
-            steps.push(missing(&missed, &place, "reply == 0 ? not_found() : same()"));
-        } else if !is_inner {
-            steps.push(fail(&missed, "same()"));
-        }
-        if is_mutual {
-            let back =
-                if adds { shape.back_entry(relation, &owner, &reply) } else { of_id(!copied.is_empty(), &place.id) };
-            steps.push(other.update(map! { operator => map! { this.up() => back } }));
-        }
-        Ok(Write { is_joint: may_be_gone || is_mutual || steps.len() > 2, ..Write::joint(steps) })
-    }
 }
 
 /// A change of a document that returns fields of it.
@@ -679,7 +343,7 @@ pub(super) fn changed(place: &Located, change: Node, projection: Node) -> Node {
 }
 
 /// Where a condition is true, looks whether the record is there, and ends the operation with an outcome.
-fn missing(condition: &str, place: &Located, outcome: &str) -> Node {
+pub(super) fn missing(condition: &str, place: &Located, outcome: &str) -> Node {
     map! { "if" => condition, "then" => vec![place.count(), map! { FAIL => outcome }] }
 }
 

@@ -1,0 +1,161 @@
+//! Records that are deleted.
+
+use crate::scenario::Node;
+
+use super::build::{all, keep, map, slot, update_one, with};
+use super::model::RelationKind;
+use super::refusal::{Derived, refuse, refuse_shape};
+use super::shape::Word;
+use super::totals::together;
+use super::translate::Translation;
+use super::write::{Write, fail};
+
+impl Translation<'_, '_> {
+    /// Deletes a record, with its children and its place in other documents.
+    pub fn delete(&mut self, argument: &str, is_inner: bool) -> Derived<Write> {
+        let model = self.model();
+        let entity = model.record(self.operation, argument)?;
+        self.check_referrers(argument, entity)?;
+        self.check_newest(entity, "deletes", &[])?;
+        self.check_bucket(entity, "deletes")?;
+        let id = slot(&format!("{argument}._id"));
+        let mut steps = [self.below(entity, &id)?, self.leave_lists(entity, &id)].concat();
+        let has_below = !steps.is_empty();
+        let place = self.locate(argument, entity);
+        if !place.path.is_empty() {
+            let pull = map! { "$pull" => map! { place.path.join(".$[].") => map! { "_id" => id } } };
+            let parent = model.parent_of(entity).unwrap_or_default();
+            let pull = together(pull, &self.totals(parent, "", false, &mut steps));
+            let update = update_one(&place.collection, place.filter.clone(), pull);
+            if !has_below && !is_inner {
+                return Ok(self.followed(entity, &place, update, false));
+            }
+            steps.extend([update, fail("reply.matched == 0", "not_found()")]);
+            return Ok(Write { is_joint: has_below, ..Write::joint(steps) });
+        }
+        let (shape, parent) = (self.documents.shape, model.parent_of(entity));
+        let kept = parent.filter(|relation| shape.word(*relation) == Word::List || shape.has_totals(*relation));
+        let mut delete = map! { "deleteOne" => place.collection, "filter" => place.filter };
+        let Some(relation) = kept else {
+            if !has_below && !is_inner {
+                return Ok(Write::one(delete));
+            }
+            steps.extend([delete, fail("reply.deleted == 0", "not_found()")]);
+            return Ok(Write { is_joint: has_below, ..Write::joint(steps) });
+        };
+        let this = &model.relations[relation];
+        let mut change = map! {};
+        if shape.word(relation) == Word::List {
+            let has_copies = !shape.listed(relation).is_empty();
+            let entry = if has_copies {
+                map! { "_id" => id.clone() }
+            } else {
+                id.clone()
+            };
+            change = map! { "$pull" => map! { this.down() => entry } };
+        }
+        let mut old = String::new();
+        if shape.has_totals(relation) {
+            old = self.fresh("old");
+            let fields: Vec<&str> = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect();
+            let filter = delete.get("filter").cloned().unwrap_or_else(|| map! {});
+            delete = map! { "findOneAndDelete" => model.collection(entity), "filter" => filter };
+            delete = with(with(delete, "projection", all(&fields, 1)), "as", old.as_str());
+            steps.extend([delete, fail(&format!("{old} == null"), "not_found()")]);
+        } else {
+            steps.extend([delete, fail("reply.deleted == 0", "not_found()")]);
+        }
+        let totals = self.totals(relation, &old, false, &mut steps);
+        let filter = self.owner_filter(relation, argument, &old);
+        steps.push(update_one(&model.collection(this.one), filter, together(change, &totals)));
+        Ok(Write::joint(steps))
+    }
+
+    /// Refuses a record with a list of records that others have a part of, where only its owner is known.
+    pub fn check_lists(&self, entity: usize, what: &str) -> Derived<()> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let is_shared = |relation: &usize| {
+            let this = &model.relations[*relation];
+            let has_copies = shape.is_mutual(model, *relation) || !shape.listed(*relation).is_empty();
+            this.one == entity && this.kind == RelationKind::Listing && has_copies
+        };
+        match (0..model.relations.len()).find(is_shared) {
+            None => Ok(()),
+            Some(relation) => {
+                let message = format!(
+                    "`{}` has copies or both directions, and a `{}` {what}",
+                    model.key(relation),
+                    model.name(entity)
+                );
+                refuse_shape(relation, message, "not derived", "try `list` without fields")
+            }
+        }
+    }
+
+    /// Refuses to delete what other records refer to.
+    fn check_referrers(&self, argument: &str, entity: usize) -> Derived<()> {
+        let model = self.model();
+        let refers = |relation: &usize| match model.relations[*relation].kind {
+            RelationKind::Children => false,
+            RelationKind::Reference => model.relations[*relation].one == entity,
+            RelationKind::Listing => model.relations[*relation].many == entity,
+        };
+        if let Some(relation) = (0..model.relations.len()).find(refers) {
+            let message = format!("`delete: {argument}` leaves `{}` without its record", model.key(relation));
+            let help = "nothing says what becomes of it: mark the record with a field, or write the operation by hand";
+            return refuse(message, "others refer to it", help);
+        }
+        for child in model.children_of(entity) {
+            self.check_referrers(argument, model.relations[child].many)?;
+        }
+        Ok(())
+    }
+
+    /// The steps that delete what belongs to the records of these ids and is not in their documents.
+    fn below(&mut self, entity: usize, ids: &Node) -> Derived<Vec<Node>> {
+        let model = self.model();
+        let mut steps = Vec::new();
+        for child in model.children_of(entity) {
+            let this = &model.relations[child];
+            self.check_bucket(this.many, "deletes with the one that they belong to")?;
+            self.check_lists(this.many, "is deleted with the record that it belongs to")?;
+            let word = self.documents.shape.word(child);
+            let mut below = model.children_of(this.many).peekable();
+            if word == Word::Embed {
+                if let Some(apart) = below.find(|below| self.documents.shape.word(*below) != Word::Embed) {
+                    let key = model.key(apart);
+                    let message = format!("`{key}` is not in the documents that a delete of their owners removes");
+                    let help = "try `embed` for both relations, or `reference` for both";
+                    return refuse_shape(apart, message, "who deletes these?", help);
+                }
+                continue;
+            }
+            let collection = model.collection(this.many);
+            let by_owner = map! { this.up() => ids.clone() };
+            // Where the `_id`s of the children are, and which documents have to be deleted.
+            let is_listed = self.documents.shape.up_word(child) == Word::List;
+            let (holders, by, field, value) = if is_listed {
+                let all = format!("flatten(pluck(reply, '{}'))", this.down());
+                let has_copies = !self.documents.shape.listed(child).is_empty();
+                let value = if has_copies { format!("pluck({all}, '_id')") } else { all };
+                (model.collection(this.one), map! { "_id" => ids.clone() }, this.down(), value)
+            } else {
+                self.documents.index(&collection, &[(this.up().to_owned(), 1)], false);
+                (collection.clone(), by_owner.clone(), "_id", "pluck(reply, '_id')".to_owned())
+            };
+            let mut filter = by_owner;
+            if is_listed || below.peek().is_some() {
+                let gone = self.fresh("gone");
+                steps.push(map! { "find" => holders, "filter" => by, "projection" => map! { field => 1 } });
+                steps.push(keep(&gone, value));
+                let gone = map! { "$in" => slot(&gone) };
+                steps.extend(self.below(this.many, &gone)?);
+                if is_listed {
+                    filter = map! { "_id" => gone };
+                }
+            }
+            steps.push(map! { "deleteMany" => collection, "filter" => filter });
+        }
+        Ok(steps)
+    }
+}

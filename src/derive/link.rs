@@ -1,0 +1,91 @@
+//! Records that are added to lists of records, and removed from them.
+
+use crate::scenario::Node;
+
+use super::build::{all, map, slot, with};
+use super::model::{PathEnd, RelationKind};
+use super::refusal::{Derived, refuse, refuse_shape};
+use super::shape::entry;
+use super::translate::{Located, Translation};
+use super::write::{Write, changed, fail, missing};
+
+impl Translation<'_, '_> {
+    /// Adds a record to a list of records, or removes it.
+    pub fn link(&mut self, argument: &str, list: Option<&str>, adds: bool, is_inner: bool) -> Derived<Write> {
+        let model = self.model();
+        let entity = model.record(self.operation, argument)?;
+        let list = list.unwrap_or_default();
+        let PathEnd::Many(owner, relation, true) = self.subject(list, true)? else {
+            let message = format!("`{list}` is not a list of records");
+            return refuse(message, "a list is needed here", "for example `to: product.parts`");
+        };
+        let this = &model.relations[relation];
+        if this.kind != RelationKind::Listing || this.many != entity {
+            let message = format!("`{list}` is no field with a list of `{}`", model.name(entity));
+            let help = "`add` and `remove` are for fields with lists of records; for children try `create`, `delete` or `update`";
+            return refuse(message, "not such a list", help);
+        }
+        let place = self.locate(&owner, this.one);
+        if let (false, Some(parent)) = (place.path.is_empty(), model.parent_of(this.one)) {
+            let message = format!("`{list}` is inside of another record: `{}` is `embed`", model.key(parent));
+            return refuse_shape(parent, message, "not derived", "try `reference` here");
+        }
+        let (shape, id) = (self.documents.shape, slot(&format!("{argument}._id")));
+        let (listed, is_mutual) = (shape.listed(relation), shape.is_mutual(model, relation));
+        let list_id = shape.list_id(model, relation);
+        let other = self.document(&format!("{argument}._id"), entity);
+        if is_inner && is_mutual {
+            let message = format!("`{list}` is in both directions, and changed inside of `atomically`");
+            return refuse_shape(relation, message, "not derived", "make it an operation of its own, or try `list`");
+        }
+        let mut steps = Vec::new();
+        let mut source = argument.to_owned();
+        if adds && !listed.is_empty() {
+            source = self.fresh("source");
+            // The other record is written later, or now, so that a change of its fields conflicts.
+            let projection = all(listed, 1);
+            let is_touched = !is_mutual && model.is_changed(entity, listed);
+            let read = if is_touched {
+                changed(&other, self.touch(&other, entity), projection)
+            } else {
+                other.find(Some(projection))
+            };
+            steps.push(with(read, "as", source.as_str()));
+        }
+        let of_id = |has_copies: bool, id: &Node| {
+            if has_copies {
+                map! { "_id" => id.clone() }
+            } else {
+                id.clone()
+            }
+        };
+        let (state, operator, entry) = if adds {
+            (map! { "$ne" => id.clone() }, "$push", entry(listed, argument, &source))
+        } else {
+            (id.clone(), "$pull", of_id(!listed.is_empty(), &id))
+        };
+        let guarded = Located { filter: with(place.filter.clone(), &list_id, state), ..self.locate(&owner, this.one) };
+        let change = map! { operator => map! { this.down() => entry } };
+        let copied = shape.referenced(relation);
+        let (mut reply, mut missed) = ("reply".to_owned(), "reply.matched == 0".to_owned());
+        if is_mutual && adds && !copied.is_empty() {
+            reply = self.fresh("owner");
+            missed = format!("{reply} == null");
+            steps.push(with(changed(&guarded, change, all(copied, 1)), "as", reply.as_str()));
+        } else {
+            steps.push(guarded.update(change));
+        }
+        let may_be_gone = self.may_be_gone(&owner, this.one);
+        if may_be_gone {
+            steps.push(missing(&missed, &place, "reply == 0 ? not_found() : same()"));
+        } else if !is_inner {
+            steps.push(fail(&missed, "same()"));
+        }
+        if is_mutual {
+            let back =
+                if adds { shape.back_entry(relation, &owner, &reply) } else { of_id(!copied.is_empty(), &place.id) };
+            steps.push(other.update(map! { operator => map! { this.up() => back } }));
+        }
+        Ok(Write { is_joint: may_be_gone || is_mutual || steps.len() > 2, ..Write::joint(steps) })
+    }
+}
