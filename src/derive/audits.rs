@@ -1,8 +1,8 @@
 //! Audits of what a shape has twice: copies and their sources, counters and what they count, both ends of a relation.
 
-use crate::scenario::{AuditDefinition, Diagnostics, Node, Span, Spanned, read_audit};
+use crate::scenario::{AuditDefinition, AuditRule, Diagnostics, Node, Span, Spanned, read_audit};
 
-use super::build::{map, mapping, pipeline, place, slot};
+use super::build::{map, pipeline, place, slot, with};
 use super::document::unwinds;
 use super::model::{Model, RelationKind};
 use super::shape::{Copies, ModelShape, Word};
@@ -140,23 +140,19 @@ pub(super) fn definitions(strategies: &[(String, Span, Audits)], diagnostics: &D
         }
     }
     let definition = |name: &String| {
-        let mut about = String::new();
-        let rules: Vec<(String, Node)> = strategies
-            .iter()
-            .map(|(strategy, span, audits)| {
-                let mut command = Node::from("none");
-                if let Some((_, sentence, found)) = audits.iter().find(|(other, ..)| other == name) {
-                    (about, command) = (sentence.clone(), found.clone());
-                }
-                place(&mut command, *span);
-                (strategy.clone(), command)
-            })
-            .collect();
-        let options = [("about".to_owned(), about.into()), ("live".to_owned(), true.into())];
-        let mut node = mapping(options.into_iter().chain(rules).collect());
-        let span = strategies.first().map(|(_, span, _)| *span).unwrap_or_default();
-        place(&mut node, span);
-        read_audit(&(Spanned::new(name.clone(), span), node), diagnostics)
+        let mut made: Option<AuditDefinition> = None;
+        let rule = |(strategy, span, audits): &(String, Span, Audits)| {
+            let found = audits.iter().find(|(other, ..)| other == name).and_then(|(_, about, command)| {
+                let mut node = with(with(command.clone(), "about", about.as_str()), "live", true);
+                place(&mut node, *span);
+                read_audit(&(Spanned::new(name.clone(), *span), node), diagnostics)
+            });
+            let steps = found.as_ref().and_then(|audit| audit.rules.first()?.steps.clone());
+            made = made.take().or(found);
+            AuditRule { strategy: Some(Spanned::new(strategy.clone(), *span)), is_inherited: true, steps }
+        };
+        let rules = strategies.iter().map(rule).collect();
+        made.map(|audit| AuditDefinition { rules, ..audit })
     };
     names.into_iter().filter_map(definition).collect()
 }

@@ -9,7 +9,7 @@ use super::build::{all, is_empty, keep, map, slot, with};
 use super::document::Made;
 use super::model::RelationKind;
 use super::refusal::{Derived, refuse_shape};
-use super::translate::{Located, Translation};
+use super::translate::{Changes, Located, Translation};
 use super::write::{Write, changed, fail};
 
 impl Translation<'_, '_> {
@@ -26,7 +26,7 @@ impl Translation<'_, '_> {
         let fields = self.documents.shape.referenced(relation);
         let must_conflict = self.model().is_changed(one, fields) || !is_certain;
         let change = change.or_else(|| must_conflict.then(|| self.touch(place, one)));
-        let mut write = Write { is_joint: change.is_some(), result: Some("ok()".to_owned()), steps: Vec::new() };
+        let mut write = Write { is_joint: change.is_some(), result: Some("ok()".to_owned()), ..Write::default() };
         if fields.is_empty() {
             write.steps.extend(change.map(|change| place.update(change)));
             if !is_certain {
@@ -116,12 +116,7 @@ impl Translation<'_, '_> {
     }
 
     /// The updates of copies of fields that an update of their source changes.
-    pub fn follow(
-        &mut self,
-        argument: &str,
-        entity: usize,
-        changes: [(&str, &[(Spanned<String>, Node)]); 2],
-    ) -> Vec<Node> {
+    pub fn follow(&mut self, argument: &str, entity: usize, changes: Changes) -> Vec<Node> {
         let model = self.model();
         let id = slot(&format!("{argument}._id"));
         let mut steps = Vec::new();

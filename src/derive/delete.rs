@@ -68,7 +68,7 @@ impl Translation<'_, '_> {
         let totals = self.totals(relation, &old, false, &mut steps);
         let filter = self.owner_filter(relation, argument, &old);
         steps.push(update_one(&model.collection(this.one), filter, together(change, &totals)));
-        Ok(Write::joint(steps))
+        Ok(Write { is_ordered: shape.commutes(model, relation) && !has_below, ..Write::joint(steps) })
     }
 
     /// Refuses a record with a list of records that others have a part of, where only its owner is known.

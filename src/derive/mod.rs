@@ -93,6 +93,7 @@ pub fn derive(
         own.about = own.about.take().or(read.about);
         own.label = own.label.take().or(read.label);
         own.is_unsafe |= read.is_unsafe;
+        own.tolerates.extend(read.tolerates);
     }
     made.audits.extend(missing(&made.audits, audits::definitions(&audits, diagnostics), |audit| &audit.name));
     Some(DerivedScenario { scenario: made, strategies })
@@ -133,7 +134,7 @@ fn derived(
         line.iter().rev().filter_map(|one| one.shape.clone()).flatten().collect();
     let is_plain = by(|one| &one.writes, "plain");
     let shape = match ModelShape::read(model, &entries, by(|one| &one.join, "lookup"), is_plain) {
-        Ok(shape) => shape,
+        Ok(shape) => ModelShape { is_ordered: by(|one| &one.writes, "ordered"), ..shape },
         Err((span, refusal)) => {
             refusal.report(None, (span, ""), diagnostics);
             return None;
@@ -177,6 +178,10 @@ fn derived(
     let mut made = map! { "about" => shape.describe(model, false), "label" => shape.describe(model, true) };
     if is_unsafe {
         made = with(made, "unsafe", true);
+    }
+    let tolerated = shape.behind(model);
+    if !tolerated.is_empty() {
+        made = with(made, "tolerates", tolerated);
     }
     let state = documents.state();
     made = with(made, "collections", documents.collections());

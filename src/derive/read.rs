@@ -115,7 +115,7 @@ impl Translation<'_, '_> {
         };
         let is_apart = self.documents.shape.home(self.model(), entity).1.is_empty();
         if let PathEnd::Many(from, relation, true) = subject
-            && let Some((field, value)) = self.from_newest(*relation, &selection, "reply")
+            && let Some((field, value)) = self.newest_part(*relation, &selection, "reply")
         {
             let place = self.locate(from, self.model().relations[*relation].one);
             let value = format!("reply == null ? [] : {value}");

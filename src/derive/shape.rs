@@ -33,7 +33,7 @@ const WORDS: [(&str, &str, &str); 7] = [
 
 /// The words of a relation with their arguments, and where they are written.
 #[derive(Debug)]
-struct Placement {
+pub(super) struct Placement {
     words: Vec<(&'static str, Vec<String>)>,
     span: Option<Span>,
 }
@@ -65,9 +65,11 @@ pub(super) struct Copies {
 #[derive(Debug)]
 pub(super) struct ModelShape {
     /// By relation.
-    placements: Vec<Placement>,
+    pub placements: Vec<Placement>,
     /// Reads two collections with `$lookup` instead of two queries.
     pub is_joined: bool,
+    /// Writes a record and the counters and sums of it one after the other, without a transaction.
+    pub is_ordered: bool,
     /// Writes several documents without a transaction.
     pub is_plain: bool,
 }
@@ -91,7 +93,7 @@ impl ModelShape {
             let words = words(model, relation, node).map_err(|refusal| (span, refusal))?;
             placements[relation] = Placement { words, span: Some(node.span) };
         }
-        Ok(ModelShape { placements, is_joined, is_plain })
+        Ok(ModelShape { placements, is_joined, is_ordered: false, is_plain })
     }
 
     /// How the records of the many side are found.
@@ -298,7 +300,7 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
     let (key, this) = (model.key(relation), &model.relations[relation]);
     let texts: Vec<&str> = match &node.tree {
         // A list of YAML divides the arguments of a word, too.
-        Tree::List(items) => items.iter().filter_map(Node::as_text).collect(),
+        Tree::List(items) => items.iter().map(|item| item.as_text().unwrap_or("?")).collect(),
         _ => node.as_text().into_iter().collect(),
     };
     let text = texts.join(",");
@@ -307,7 +309,7 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
     while !rest.is_empty() {
         let end = rest.find(['(', ',']).unwrap_or(rest.len());
         let is_open = rest[end..].starts_with('(');
-        let close = if is_open { rest.find(')').unwrap_or(rest.len()) } else { end };
+        let close = if is_open { rest[end..].find(')').map_or(rest.len(), |close| end + close) } else { end };
         let name = rest[..end].trim();
         let arguments =
             rest[end..close].trim_start_matches('(').split(',').map(str::trim).filter(|part| !part.is_empty());

@@ -7,7 +7,7 @@ use super::model::Model;
 use super::refusal::{Derived, refuse_shape};
 use super::selection::Selection;
 use super::shape::{ModelShape, Word};
-use super::translate::{LogicalReply, Translation};
+use super::translate::{Changes, LogicalReply, Translation};
 use super::write::fail;
 
 impl ModelShape {
@@ -25,6 +25,22 @@ impl ModelShape {
     pub fn newest(&self, model: &Model, relation: usize) -> Option<(&str, String)> {
         let [most] = self.arguments(relation, "newest")? else { return None };
         Some((most, format!("newest_{}", model.relations[relation].down())))
+    }
+
+    /// Whether nothing but numbers of the one side follows a record of the many side, whatever the order of changes.
+    pub fn commutes(&self, model: &Model, relation: usize) -> bool {
+        self.is_ordered && self.word(relation) == Word::Reference && self.newest(model, relation).is_none()
+    }
+
+    /// The audits of numbers that are behind their records for a moment.
+    pub fn behind(&self, model: &Model) -> Vec<Node> {
+        let of_relation = |relation: usize| {
+            let (down, one) = (model.relations[relation].down(), model.name(model.relations[relation].one));
+            let sums = self.sums(relation).iter().map(move |field| sum_of(down, field));
+            let fields: Vec<String> = self.counter(model, relation).into_iter().chain(sums).collect();
+            fields.into_iter().map(move |field| Node::from(format!("{one}_{field}_differs")))
+        };
+        (0..model.relations.len()).filter(|relation| self.commutes(model, *relation)).flat_map(of_relation).collect()
     }
 
     /// Whether the one side has to be written when a record of the many side comes or goes.
@@ -91,12 +107,7 @@ impl Translation<'_, '_> {
     }
 
     /// What an update of added up fields does to the sums: steps before it, which read the old values, and after it.
-    pub fn follow_sums(
-        &mut self,
-        argument: &str,
-        entity: usize,
-        changes: [(&str, &[(Spanned<String>, Node)]); 2],
-    ) -> Derived<(Vec<Node>, Vec<Node>)> {
+    pub fn follow_sums(&mut self, argument: &str, entity: usize, changes: Changes) -> Derived<(Vec<Node>, Vec<Node>)> {
         let (model, shape) = (self.model(), self.documents.shape);
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let Some(relation) = model.parent_of(entity).filter(|relation| !shape.sums(*relation).is_empty()) else {
@@ -175,7 +186,7 @@ impl Translation<'_, '_> {
     }
 
     /// The newest records, from the array `holder` of the one side, if they are all that is asked for.
-    pub fn from_newest(&self, relation: usize, selection: &Selection, holder: &str) -> Option<(String, String)> {
+    pub fn newest_part(&self, relation: usize, selection: &Selection, holder: &str) -> Option<(String, String)> {
         let (most, field) = self.documents.shape.newest(self.model(), relation)?;
         let limit = selection.newest_limit()?;
         let limit = limit.as_literal()?.value;

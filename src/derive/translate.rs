@@ -14,6 +14,9 @@ use super::shape::Word;
 /// The options of a logical step.
 pub(super) type Options = [(Spanned<String>, Node)];
 
+/// The fields that an update changes, by operator.
+pub(super) type Changes<'c> = [(&'c str, &'c Options); 2];
+
 /// What a logical read becomes: steps, and the expression of its reply.
 pub(super) struct LogicalReply {
     pub steps: Vec<Node>,

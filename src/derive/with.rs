@@ -253,7 +253,7 @@ impl<'m> Translation<'_, 'm> {
         let path = if is_down { this.down() } else { this.up() };
         let selection: Selection = self.selection(path, &subject, options)?;
         let is_simple = selection.is_whole() && is_empty(&selection.filter);
-        if is_down && let Some((_, value)) = self.from_newest(relation, &selection, record) {
+        if is_down && let Some((_, value)) = self.newest_part(relation, &selection, record) {
             return Ok(LogicalReply { steps: Vec::new(), value });
         }
         if !is_down && self.is_back(relation, &selection) {

@@ -24,6 +24,8 @@ pub(super) struct Write {
     pub result: Option<String>,
     /// Whether its steps are only right together.
     pub is_joint: bool,
+    /// Whether all but the first step add to numbers, which may follow later.
+    pub is_ordered: bool,
 }
 
 impl Write {
@@ -40,7 +42,7 @@ impl Write {
     }
 
     pub fn joint(steps: Vec<Node>) -> Write {
-        Write { steps, result: Some("ok()".to_owned()), is_joint: true }
+        Write { steps, result: Some("ok()".to_owned()), is_joint: true, is_ordered: false }
     }
 }
 
@@ -63,7 +65,7 @@ impl Translation<'_, '_> {
         } else {
             write = self.one_write(word, target, options, false)?;
         }
-        let is_transaction = write.is_joint && !self.documents.shape.is_plain;
+        let is_transaction = write.is_joint && !write.is_ordered && !self.documents.shape.is_plain;
         let is_single = write.steps.len() == 1 && write.result.is_none();
         let word = if is_transaction { "abort" } else { "return" };
         let mut steps: Vec<Node> = write.steps.iter().map(|step| ended(step, word)).collect();
@@ -198,6 +200,19 @@ impl Translation<'_, '_> {
             let document = self.new_document(entity, argument, owner.map_or("", |(_, into)| into), &made);
             write.steps.push(map! { "insertOne" => model.collection(entity), "document" => document });
         }
+        // The owner stays, and nothing of it is copied: its numbers may follow.
+        let follows = |(relation, into): (usize, &str)| {
+            let (shape, this) = (self.documents.shape, &model.relations[relation]);
+            let is_counted = shape.commutes(model, relation) && shape.referenced(relation).is_empty();
+            is_counted && write.steps.len() == 2 && !self.may_be_gone(into, this.one)
+        };
+        if owner.is_some_and(follows)
+            && write.steps[1].get("insertOne").is_some()
+            && write.steps[0].get("updateOne").is_some()
+        {
+            write.steps.swap(0, 1);
+            write.is_ordered = true;
+        }
         for relation in apart {
             let child = &model.relations[relation];
             let name = self.fresh(&format!("each_{}", model.name(child.many)));
@@ -292,7 +307,9 @@ impl Translation<'_, '_> {
         let changed_fields = [("$set", changes("set")), ("$inc", changes("inc"))];
         let (before, sums) = self.follow_sums(argument, entity, changed_fields)?;
         write.steps.extend(before);
-        let follow = [self.follow(argument, entity, changed_fields), sums].concat();
+        let follow = self.follow(argument, entity, changed_fields);
+        let has_copies = !follow.is_empty();
+        let follow = [follow, sums].concat();
         // An update that passes by a record which moves must not take that for a false condition.
         let may_be_gone = self.may_be_gone(argument, entity) || self.wanders(entity);
         if otherwise.is_none() && follow.is_empty() && !write.is_joint {
@@ -314,6 +331,9 @@ impl Translation<'_, '_> {
             None if may_be_gone => write.steps.push(fail(&missed, "not_found()")),
             None => {}
         }
+        let parent = model.parent_of(entity).filter(|relation| self.documents.shape.commutes(model, *relation));
+        let is_first = !write.is_joint && !(otherwise.is_some() && may_be_gone) && !has_copies;
+        write.is_ordered = is_first && parent.is_some() && changes("set").is_empty() && !model.is_moved(entity);
         write.is_joint |= otherwise.is_some() && may_be_gone || !follow.is_empty();
         if !follow.is_empty() {
             write.steps.push(map! { "if" => format!("{changed}.modified > 0"), "then" => follow });
@@ -332,7 +352,7 @@ impl Translation<'_, '_> {
         let look = map! { "if" => format!("{written}.matched == 0"), "then" => look };
         let body: Vec<Node> = vec![with(update, "as", written.as_str()), look];
         let step = map! { "retry" => map! { "attempts" => ATTEMPTS }, "do" => body };
-        Write { steps: vec![step], result: Some(format!("outcome({written})")), is_joint: false }
+        Write { result: Some(format!("outcome({written})")), ..Write::one(step) }
     }
 }
 

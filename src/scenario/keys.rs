@@ -338,8 +338,12 @@ pub(super) const STRATEGY: Keys = &[
         .default("`reference`", "{ post.comments: embed }"),
     optional("join", Takes::OneOf(&["queries", "lookup"]), "how a derived strategy reads records of two collections")
         .default("`queries`", "lookup"),
-    optional("writes", Takes::OneOf(&["transaction", "plain"]), "how a derived strategy writes more than one document")
-        .default("`transaction`", "plain"),
+    optional(
+        "writes",
+        Takes::OneOf(&["transaction", "ordered", "plain"]),
+        "how a derived strategy writes more than one document",
+    )
+    .default("`transaction`", "plain"),
     optional("collections", Takes::Named("collection"), "the documents and indexes of each collection")
         .example("{ posts: { each: post } }"),
     optional("load", Takes::Steps, "steps that run once after the collections are filled")
