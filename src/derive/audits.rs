@@ -6,13 +6,13 @@ use super::build::{map, pipeline, place, slot, with};
 use super::document::unwinds;
 use super::model::{Model, RelationKind};
 use super::shape::{Copies, ModelShape, Word};
-use super::totals::sum_of;
+use super::summary::sum_of;
 
 /// The audits of one strategy: a name, a sentence, the command that counts.
 pub(super) type Audits = Vec<(String, String, Node)>;
 
 /// What must be equal in two parts of the data: a collection, stages, and the expressions of a key and of a number.
-struct Side {
+struct Balanced {
     collection: String,
     stages: Vec<Node>,
     key: Node,
@@ -30,7 +30,7 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
         let (ones, manys) = (model.collection(this.one), model.collection(this.many));
         let listed = |number: Node| {
             let stages = unwinds(&[down.to_owned()]);
-            Side {
+            Balanced {
                 collection: ones.clone(),
                 stages,
                 key: map! { "many" => path(&list_id), "one" => path("_id") },
@@ -41,7 +41,8 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
             let back =
                 if shape.referenced(relation).is_empty() { this.up().to_owned() } else { format!("{}._id", this.up()) };
             let key = map! { "many" => path("_id"), "one" => path(&back) };
-            let other = Side { collection: manys, stages: unwinds(&[this.up().to_owned()]), key, number: literal(-1) };
+            let other =
+                Balanced { collection: manys, stages: unwinds(&[this.up().to_owned()]), key, number: literal(-1) };
             let about = format!("Records of {down} that only one of the two knows of the other.");
             audits.push((format!("{one}_{down}_differ"), about, balance(listed(literal(1)), other)));
             continue;
@@ -67,7 +68,7 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
             if !is_referenced {
                 (side.key, key) = (path(&list_id), path("_id"));
             }
-            let all = Side { collection: manys.clone(), stages: Vec::new(), key, number: literal(1) };
+            let all = Balanced { collection: manys.clone(), stages: Vec::new(), key, number: literal(1) };
             let about = format!("Records of {down} that are not listed once, by the {one} that they belong to.");
             audits.push((format!("{one}_{down}_differ"), about, balance(all, side)));
         }
@@ -77,10 +78,10 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
             let about = format!("Records of {one} whose {field} is not that of their {down}.");
             let command = if is_referenced {
                 let total =
-                    Side { collection: ones.clone(), stages: Vec::new(), key: path("_id"), number: path(&field) };
+                    Balanced { collection: ones.clone(), stages: Vec::new(), key: path("_id"), number: path(&field) };
                 let times: Option<Vec<Node>> = sum.map(|sum| vec![path(sum), (-1).into()]);
                 let number = times.map_or_else(|| literal(-1), |times| map! { "$multiply" => times });
-                let all = Side { collection: manys.clone(), stages: Vec::new(), key: path(this.up()), number };
+                let all = Balanced { collection: manys.clone(), stages: Vec::new(), key: path(this.up()), number };
                 balance(total, all)
             } else {
                 let lookup = sum.map(|_| super::read::lookup(&manys, &list_id, "_id", Vec::new(), "records_"));
@@ -118,8 +119,8 @@ fn of_copies(model: &Model, copies: &Copies) -> (String, String, Node) {
 }
 
 /// Counts the keys whose numbers do not add up to 0.
-fn balance(one: Side, other: Side) -> Node {
-    let project = |side: Side| {
+fn balance(one: Balanced, other: Balanced) -> Node {
+    let project = |side: Balanced| {
         let mut stages = side.stages;
         stages.push(map! { "$project" => map! { "_id" => side.key, "n" => side.number } });
         (side.collection, stages)

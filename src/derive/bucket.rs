@@ -4,11 +4,9 @@ use crate::scenario::Node;
 
 use super::build::{find_one, keep, map, slot, update_one, with};
 use super::document::{Made, unwinds};
-use super::model::Model;
 use super::read::Rows;
 use super::refusal::{Derived, refuse_shape};
 use super::selection::Selection;
-use super::shape::{ModelShape, Word};
 use super::translate::{LogicalReply, Translation};
 use super::write::Write;
 
@@ -130,28 +128,4 @@ impl Translation<'_, '_> {
             }
         }
     }
-}
-
-/// Refuses buckets of records that have no order of arrival, or have others inside.
-pub(super) fn check_buckets(model: &Model, shape: &ModelShape) -> Derived<()> {
-    for (relation, this) in model.relations.iter().enumerate() {
-        if shape.word(relation) != Word::Bucket {
-            continue;
-        }
-        let (key, many) = (model.key(relation), model.name(this.many));
-        if !model.entity(this.many).arrives_sorted {
-            let message = format!("`{key}: bucket` of records that do not arrive in their order");
-            let help = format!("say `arrives_sorted: true` of `{many}` if they do, or try `embed`");
-            return refuse_shape(relation, message, "a bucket keeps the order of arrival", &help);
-        }
-        if let Some(name) = [this.up(), this.down()].iter().find(|name| ["page", "count"].contains(name)) {
-            let message = format!("`{key}: bucket` needs a field `{name}` of its own in every bucket");
-            return refuse_shape(relation, message, "two fields of one name", "rename the entity or its list");
-        }
-        if model.children_of(this.many).next().is_some() || !shape.home(model, this.one).1.is_empty() {
-            let message = format!("`{key}: bucket` of records inside of others, or with others");
-            return refuse_shape(relation, message, "not derived", "try `embed` or `reference`");
-        }
-    }
-    Ok(())
 }

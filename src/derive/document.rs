@@ -4,14 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use crate::scenario::Node;
 
-use super::bucket::check_buckets;
 use super::build::{is_empty, map, mapping, slot, with, with_all};
 use super::model::{Model, RelationKind};
-use super::read::sorted;
+use super::order::{directions, sorted};
 use super::refusal::{Derived, refuse_shape};
-use super::selection::directions;
 use super::shape::{ModelShape, Word};
-use super::totals::{check_totals, sum_of};
+use super::summary::{check_buckets, check_totals, sum_of};
 
 /// The most arrays around a record.
 const DEEPEST: usize = 2;

@@ -11,12 +11,14 @@ mod delete;
 mod document;
 mod link;
 mod model;
+mod order;
 mod read;
 mod refusal;
 mod relocate;
 mod result;
 mod selection;
 mod shape;
+mod summary;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -5,6 +5,7 @@ use crate::scenario::{Node, Scalar, Spanned, Tree};
 use super::build::{all, is_empty, keep, map, slot, with, with_all};
 use super::document::unwinds;
 use super::model::{PathEnd, RelationKind, option};
+use super::order::sorted;
 use super::refusal::{Derived, refuse};
 use super::selection::Selection;
 use super::shape::Word;
@@ -419,13 +420,6 @@ pub(super) fn lookup(from: &str, local: &str, foreign: &str, pipeline: Vec<Node>
     let start = map! { "from" => from, "localField" => local, "foreignField" => foreign };
     let start = if pipeline.is_empty() { start } else { with(start, "pipeline", pipeline) };
     map! { "$lookup" => with(start, "as", name) }
-}
-
-/// The expression of a sorted list.
-pub(super) fn sorted(list: &str, sort: &[(String, i64)]) -> String {
-    let keys: Vec<String> =
-        sort.iter().map(|(field, direction)| format!("'{}{field}'", if *direction < 0 { "-" } else { "" })).collect();
-    format!("sort_by({list}, [{}])", keys.join(", "))
 }
 
 /// A field of a record that is at a path.

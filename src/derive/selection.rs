@@ -1,9 +1,10 @@
 //! Which records of a list are asked for, and in which order.
 
-use crate::scenario::{Node, Scalar, Tree};
+use crate::scenario::Node;
 
 use super::build::{is_empty, keep, map, mapping, slot, with_all};
 use super::model::{PathEnd, flag, option, text_option, texts};
+use super::order::directions;
 use super::read::{prefix_keys, prefixed};
 use super::refusal::{Derived, refuse};
 use super::shape::covers;
@@ -146,13 +147,6 @@ fn after(last: &str, sort: &[(String, i64)]) -> Derived<Node> {
     let value = |field: &String| slot(&format!("{last}.{field}"));
     let later: Vec<Node> = [first, second].map(|field| map! { field => map! { "$gt" => value(field) } }).into();
     Ok(map! { first => map! { "$gte" => value(first) }, "$or" => later })
-}
-
-/// Fields with directions.
-pub(super) fn directions(node: Option<&Node>) -> Vec<(String, i64)> {
-    let entries = node.and_then(Node::as_mapping).unwrap_or_default().iter();
-    let direction = |node: &Node| if node.tree == Tree::Scalar(Scalar::Int(-1)) { -1 } else { 1 };
-    entries.map(|(field, node)| (field.value.clone(), direction(node))).collect()
 }
 
 /// The text of a scalar expression.

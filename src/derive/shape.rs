@@ -33,12 +33,12 @@ const WORDS: [(&str, &str, &str); 7] = [
 
 /// The words of a relation with their arguments, and where they are written.
 #[derive(Debug)]
-pub(super) struct Placement {
+pub(super) struct RelationWords {
     words: Vec<(&'static str, Vec<String>)>,
     span: Option<Span>,
 }
 
-impl Placement {
+impl RelationWords {
     /// The arguments of a word; `None` if the relation does not have it.
     fn get(&self, word: &str) -> Option<&[String]> {
         self.words.iter().find(|(name, _)| *name == word).map(|(_, arguments)| arguments.as_slice())
@@ -65,7 +65,7 @@ pub(super) struct Copies {
 #[derive(Debug)]
 pub(super) struct ModelShape {
     /// By relation.
-    pub placements: Vec<Placement>,
+    pub placements: Vec<RelationWords>,
     /// Reads two collections with `$lookup` instead of two queries.
     pub is_joined: bool,
     /// Writes a record and the counters and sums of it one after the other, without a transaction.
@@ -84,14 +84,14 @@ impl ModelShape {
     ) -> Result<ModelShape, (Span, Box<Refusal>)> {
         let default = |relation: &ModelRelation| {
             let word = if relation.kind == RelationKind::Listing { "list" } else { "reference" };
-            Placement { words: vec![(word, Vec::new())], span: None }
+            RelationWords { words: vec![(word, Vec::new())], span: None }
         };
-        let mut placements: Vec<Placement> = model.relations.iter().map(default).collect();
+        let mut placements: Vec<RelationWords> = model.relations.iter().map(default).collect();
         for (key, node) in entries {
             let relation = find(model, &key.value).map_err(|refusal| (key.span, refusal))?;
             let span = if node.span.is_empty() { key.span } else { node.span };
             let words = words(model, relation, node).map_err(|refusal| (span, refusal))?;
-            placements[relation] = Placement { words, span: Some(node.span) };
+            placements[relation] = RelationWords { words, span: Some(node.span) };
         }
         Ok(ModelShape { placements, is_joined, is_ordered: false, is_plain })
     }
@@ -214,7 +214,7 @@ impl ModelShape {
 
     /// The shape in a sentence for each relation, or its label in a few words.
     pub fn describe(&self, model: &Model, is_label: bool) -> String {
-        let one = |(relation, placement): (&ModelRelation, &Placement)| {
+        let one = |(relation, placement): (&ModelRelation, &RelationWords)| {
             let [a_one, a_many] = [relation.one, relation.many].map(|entity| {
                 let name = model.name(entity);
                 let article = if name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
@@ -233,7 +233,7 @@ impl ModelShape {
             let texts: Vec<String> = placement.words.iter().filter_map(text).collect();
             texts.join(" and ")
         };
-        let is_said = |(relation, placement): &(&ModelRelation, &Placement)| {
+        let is_said = |(relation, placement): &(&ModelRelation, &RelationWords)| {
             let is_default =
                 placement.words.iter().all(|(_, arguments)| arguments.is_empty()) && placement.words.len() == 1;
             relation.kind == RelationKind::Children || !is_default

@@ -7,7 +7,8 @@ use super::document::{Made, each, with_extras};
 use super::model::{option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::Word;
-use super::totals::{sum_of, together};
+use super::summary::sum_of;
+use super::totals::together;
 use super::translate::{Located, Options, Translation};
 
 /// The key of a step that ends the operation: `abort` inside of a transaction, `return` elsewhere. No user writes it.
@@ -332,7 +333,7 @@ impl Translation<'_, '_> {
             None => {}
         }
         let parent = model.parent_of(entity).filter(|relation| self.documents.shape.commutes(model, *relation));
-        let is_first = !write.is_joint && !(otherwise.is_some() && may_be_gone) && !has_copies;
+        let is_first = !(write.is_joint || has_copies || otherwise.is_some() && may_be_gone);
         write.is_ordered = is_first && parent.is_some() && changes("set").is_empty() && !model.is_moved(entity);
         write.is_joint |= otherwise.is_some() && may_be_gone || !follow.is_empty();
         if !follow.is_empty() {
