@@ -84,7 +84,9 @@ pub fn derive(
     }
     let (mut strategies, mut audits) = (Vec::new(), Vec::new());
     for (position, strategy) in scenario.strategies.iter().enumerate().take(MOST_STRATEGIES) {
-        let Some((node, own_audits)) = derived(&model, strategy, &scenario.strategies, diagnostics) else { continue };
+        let Some((node, own_audits, tolerated)) = derived(&model, strategy, &scenario.strategies, diagnostics) else {
+            continue;
+        };
         audits.push((strategy.name.value.clone(), span_of(strategy), own_audits));
         strategies.push((strategy.name.value.clone(), node.clone()));
         let read = read_strategy(&(strategy.name.clone(), node), diagnostics);
@@ -95,7 +97,7 @@ pub fn derive(
         own.about = own.about.take().or(read.about);
         own.label = own.label.take().or(read.label);
         own.is_unsafe |= read.is_unsafe;
-        own.tolerates.extend(read.tolerates);
+        own.tolerates.extend(tolerated.into_iter().map(|audit| Spanned::new(audit, span_of(strategy))));
     }
     made.audits.extend(missing(&made.audits, audits::definitions(&audits, diagnostics), |audit| &audit.name));
     Some(DerivedScenario { scenario: made, strategies })
@@ -115,13 +117,13 @@ fn report_useless(scenario: &Scenario, diagnostics: &Diagnostics) {
     }
 }
 
-/// The derived parts of a strategy with its audits; `None` without a shape, or where something is refused.
+/// The derived parts of a strategy with its audits, and those of them that it tolerates; `None` without a shape, or where something is refused.
 fn derived(
     model: &Model,
     strategy: &StrategyDefinition,
     all: &[StrategyDefinition],
     diagnostics: &Diagnostics,
-) -> Option<(Node, Audits)> {
+) -> Option<(Node, Audits, Vec<String>)> {
     let line = line(strategy, all);
     let start = line.iter().position(|one| one.shape.is_some())?;
     // Without a change of its own it inherits what is derived for the other strategy.
@@ -181,10 +183,6 @@ fn derived(
     if is_unsafe {
         made = with(made, "unsafe", true);
     }
-    let tolerated = shape.behind(model);
-    if !tolerated.is_empty() {
-        made = with(made, "tolerates", tolerated);
-    }
     let state = documents.state();
     made = with(made, "collections", documents.collections());
     made = with(made, "operations", mapping(operations));
@@ -192,7 +190,7 @@ fn derived(
         made = with(made, "state", mapping(state));
     }
     place(&mut made, here);
-    Some((made, audits::of_shape(model, &shape)))
+    Some((made, audits::of_shape(model, &shape), shape.behind(model)))
 }
 
 /// Where the shape of a strategy is written; its name, where that is inherited.

@@ -29,12 +29,12 @@ impl ModelShape {
     }
 
     /// The audits of numbers that are behind their records for a moment.
-    pub fn behind(&self, model: &Model) -> Vec<Node> {
+    pub fn behind(&self, model: &Model) -> Vec<String> {
         let of_relation = |relation: usize| {
             let (down, one) = (model.relations[relation].down(), model.name(model.relations[relation].one));
             let sums = self.sums(relation).iter().map(move |field| sum_of(down, field));
             let fields: Vec<String> = self.counter(model, relation).into_iter().chain(sums).collect();
-            fields.into_iter().map(move |field| Node::from(format!("{one}_{field}_differs")))
+            fields.into_iter().map(move |field| format!("{one}_{field}_differs"))
         };
         (0..model.relations.len()).filter(|relation| self.commutes(model, *relation)).flat_map(of_relation).collect()
     }
