@@ -76,7 +76,10 @@ impl Translation<'_, '_> {
             steps.push(guarded.update(change));
         }
         let may_be_gone = self.may_be_gone(&owner, this.one);
-        if may_be_gone {
+        if may_be_gone && is_inner {
+            // What is there already ends no other write.
+            steps.push(map! { "if" => missed, "then" => vec![place.count(), fail("reply == 0", "not_found()")] });
+        } else if may_be_gone {
             steps.push(missing(&missed, &place, "reply == 0 ? not_found() : same()"));
         } else if !is_inner {
             steps.push(fail(&missed, "same()"));
