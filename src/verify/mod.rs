@@ -6,7 +6,7 @@
 //! calls in any order, judged by the records that must be stored and by audits, some of which also run meanwhile. *Pairs*: two
 //! writing calls at a time on the same records, which must lead to the results of one of their orders.
 //!
-//! Where operations say what they do, an [`Oracle`] executes that in memory, and all strategies are compared with it; otherwise with
+//! Where operations say what they do, an `Oracle` executes that in memory, and all strategies are compared with it; otherwise with
 //! the baseline.
 //!
 //! On request a [`Fault`] happens to the server in the middle of every strategy's unordered calls. Calls that fail for it are what
