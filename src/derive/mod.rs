@@ -24,6 +24,8 @@ mod tests;
 mod text;
 mod totals;
 mod translate;
+#[cfg(test)]
+mod twins;
 mod with;
 mod write;
 

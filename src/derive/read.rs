@@ -84,9 +84,15 @@ impl Translation<'_, '_> {
         let certain = certain.fold(map! {}, |made, (key, value)| with(made, &key.value, value.clone()));
         let mut stages = Vec::new();
         if !path.is_empty() {
-            if let Some([(first, _), ..]) = certain.as_mapping() {
+            if let Some([(first, value), rest @ ..]) = certain.as_mapping() {
                 self.documents.index(&collection, &[(prefixed(&path, &first.value), 1)], false);
-                stages.push(map! { "$match" => prefix_keys(&certain, &path) });
+                // Otherwise each bound may hold for another element, and the server scans the index from one bound only.
+                let is_range = value.as_mapping().is_some_and(|bounds| bounds.len() > 1);
+                stages.push(map! { "$match" => if is_range || !rest.is_empty() {
+                    map! { path.join(".") => map! { "$elemMatch" => certain.clone() } }
+                } else {
+                    prefix_keys(&certain, &path)
+                } });
             }
             stages.extend(unwinds(&path));
         }
@@ -280,12 +286,12 @@ impl Translation<'_, '_> {
         let keeps_list = self.keeps_list(relation, &selection);
         let found = known.map_or_else(|| self.fresh("found"), str::to_owned);
         let ids = self.fresh("ids");
+        let list = self.documents.shape.list_id(self.model(), relation);
         let mut steps = selection.before.clone();
         if known.is_none() {
-            let projection = map! { "_id" => 0, this.down() => 1 };
+            let projection = map! { "_id" => 0, list.as_str() => 1 };
             steps.push(with(place.find(Some(projection)), "as", found.as_str()));
         }
-        let list = self.documents.shape.list_id(self.model(), relation);
         steps.push(keep(&ids, format!("{found} == null ? [] : {found}.{list}")));
         let is_whole = selection.is_whole();
         let sort = if is_whole { Vec::new() } else { selection.sort.clone() };
@@ -319,7 +325,7 @@ impl Translation<'_, '_> {
         let chosen = (!selection.fields.is_empty()).then(|| map! { "$project" => chosen });
         let inner = wanted.into_iter().chain(chosen).collect();
         let lookup = lookup(&self.model().collection(this.many), &list, "_id", inner, "joined");
-        let rows = rows.then([lookup, map! { "$project" => map! { "_id" => 0, this.down() => 1, "joined" => 1 } }]);
+        let rows = rows.then([lookup, map! { "$project" => map! { "_id" => 0, list.as_str() => 1, "joined" => 1 } }]);
         Ok(LogicalReply::piped(rows, format!("reorder(reply[0].joined, '_id', reply[0].{list})")))
     }
 
@@ -355,6 +361,10 @@ impl Translation<'_, '_> {
             let start = rows.stages.first().and_then(|stage| stage.get("$match")).cloned().unwrap_or_else(|| map! {});
             let command = map! { "countDocuments" => rows.collection, "filter" => with_all(start, &filter) };
             return Ok(LogicalReply::of(command));
+        }
+        if let (PathEnd::All(_), [array], true) = (&subject, &rows.path[..], is_empty(&filter)) {
+            let size = map! { "$sum" => map! { "$size" => format!("${array}") } };
+            return Ok(grouped(Rows { stages: Vec::new(), ..rows }, &filter, size));
         }
         Ok(grouped(rows, &filter, map! { "$sum" => 1 }))
     }

@@ -124,6 +124,12 @@ impl ModelShape {
         self.placements[relation].get("reference").unwrap_or_default()
     }
 
+    /// Whether a record has all fields of the one that it refers to, as copies or because they are its `_id` only.
+    pub fn has_of_one(&self, relation: usize, fields: &[String]) -> bool {
+        let is_id = fields == ["_id"] && self.up_word(relation) == Word::Reference;
+        is_id || covers(self.referenced(relation), fields)
+    }
+
     /// Whether both records of a list of records name the other.
     pub fn is_mutual(&self, model: &Model, relation: usize) -> bool {
         model.relations[relation].kind == RelationKind::Listing && self.arguments(relation, "reference").is_some()

@@ -13,7 +13,7 @@ pub fn entry(name: &str, node: &Node) -> String {
 }
 
 /// Writes a key with its value: on one line where that is short, otherwise its parts below each other.
-fn write(text: &mut String, key: &str, node: &Node, indent: usize) {
+pub(super) fn write(text: &mut String, key: &str, node: &Node, indent: usize) {
     let start = format!("{:indent$}{}:", "", quoted(key));
     let line = node.on_one_line(quoted);
     text.push_str(&start);

@@ -151,7 +151,7 @@ impl<'m> Translation<'_, 'm> {
             let (relation, is_down) = model.relation(entity, name)?;
             let is_many = is_down || model.relations[relation].kind == RelationKind::Listing;
             let fields = if is_many { Vec::new() } else { texts(Some(node)) };
-            if !is_many && covers(self.documents.shape.referenced(relation), &fields) {
+            if !is_many && self.documents.shape.has_of_one(relation, &fields) {
                 parts.push(format!("'{name}': {}", picked_copies(name, &record, &fields)));
                 continue;
             }
@@ -315,7 +315,7 @@ impl<'m> Translation<'_, 'm> {
             return refuse_shape(*relation, message, "not derived", "try `embed` or `reference`");
         }
         let is_apart = shape.home(model, entity).1.is_empty();
-        let is_covered = wanted.iter().all(|(relation, fields)| covers(shape.referenced(*relation), fields));
+        let is_covered = wanted.iter().all(|(relation, fields)| shape.has_of_one(*relation, fields));
         let (reply, row) = match inside {
             None if shape.is_joined && is_apart && !is_covered => {
                 return self.list_joined(subject, entity, selection, &wanted);
@@ -343,7 +343,7 @@ impl<'m> Translation<'_, 'm> {
                 parts.push(picked(up, &format!("r.{up}"), fields));
                 continue;
             }
-            if covers(shape.referenced(*relation), fields) {
+            if shape.has_of_one(*relation, fields) {
                 parts.push(format!("'{up}': {}", picked_copies(up, &row, fields)));
                 continue;
             }
@@ -419,7 +419,7 @@ impl<'m> Translation<'_, 'm> {
         for (relation, fields) in wanted {
             let this = &model.relations[*relation];
             let name = format!("{}_", this.up());
-            if covers(self.documents.shape.referenced(*relation), fields) {
+            if self.documents.shape.has_of_one(*relation, fields) {
                 parts.push(format!("'{}': {}", this.up(), picked_copies(this.up(), "r", fields)));
                 continue;
             }

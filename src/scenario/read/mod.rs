@@ -27,7 +27,7 @@ pub(super) use step::StepReader;
 pub(crate) use step::steps as read_steps;
 pub(crate) use strategy::strategy as read_strategy;
 #[cfg(test)]
-pub(super) use yaml::compose;
+pub(crate) use yaml::compose;
 
 use super::{
     ClockDefinition, Diagnostics, FORMAT, Scalar, Scenario, Source, SourceLines, Span, Spanned, StrategyDefinition,

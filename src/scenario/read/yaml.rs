@@ -15,7 +15,7 @@ pub(super) const MAX_DEPTH: usize = 64;
 const MAX_ENTRIES: usize = 1_000;
 
 /// Parses the one document in `text`; `None` when nothing useful is left. Problems go to `diagnostics`.
-pub(in crate::scenario) fn compose(text: &str, diagnostics: &Diagnostics) -> Option<Node> {
+pub(crate) fn compose(text: &str, diagnostics: &Diagnostics) -> Option<Node> {
     let options = granit_parser::options! { emit_unresolved_aliases: true, emit_anchor_events: true };
     let parser = Parser::new_from_str_with_options(text, options);
     let mut composer = Composer { text, parser, diagnostics, ambiguous: Vec::new() };
