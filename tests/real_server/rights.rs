@@ -13,7 +13,7 @@ use docshape::server::{ReplyKind, Target};
 use crate::harness;
 
 const SMALL: [&str; 10] =
-    ["run", "blog-comments", "--set", "posts=30", "--set", "comments_per_post=10", "--calls", "300", "--rate", "600"];
+    ["run", "blog-comments", "--set", "posts=30", "--set", "comments_per_post=10", "--calls", "300", "--rate", "150"];
 
 /// Asserts the exit code and that these words are in what was printed.
 fn expect(output: &Output, code: i32, words: &[&str]) {

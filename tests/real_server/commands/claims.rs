@@ -8,7 +8,7 @@ use nix::sys::signal::Signal;
 
 use super::{COUNTER, Place, Running, finish};
 
-const CLAIMS: [&str; 10] = ["run", COUNTER, "--claims", "--calls", "300", "--rounds", "1", "--slices", "2", "--out"];
+const CLAIMS: [&str; 10] = ["run", COUNTER, "--claims", "--calls", "1000", "--rounds", "1", "--slices", "2", "--out"];
 
 fn claims_record(folder: &Path) -> ClaimsRecord {
     serde_json::from_str(&fs::read_to_string(folder.join(results::CLAIMS_FILE)).unwrap()).unwrap()

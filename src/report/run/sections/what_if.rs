@@ -322,7 +322,7 @@ mod tests {
         assert!(
             section.notes[0]
                 .text
-                .starts_with("Single-call times do not add up to the measured mix, so no other mix is estimated: ")
+                .starts_with("Times of single calls do not predict this mix, so no other mix is estimated: ")
         );
     }
 
