@@ -78,7 +78,7 @@ cp target/report-pages/*.html "$folder/pages/"
 # Own times predict the mix of the winner alone, so that the other page has no sliders.
 CHARTS="forest sizes cost" WHAT_IF=no look "$folder/pages/run.html" "$folder/pages/run"
 CHARTS="forest sizes cost" WHAT_IF=yes look "$folder/pages/winner.html" "$folder/pages/winner"
-for kind in compare capacity verify summary sweep growth rules; do
+for kind in compare capacity verify summary sweep growth rules explain; do
     CHARTS="" look "$folder/pages/$kind.html" "$folder/pages/$kind"
 done
 "$docshape" summary results --format html >"$folder/matrix.html"

@@ -109,9 +109,11 @@ fn pages_of_every_kind_are_well_formed() {
     // scripts/check-report.sh looks at them in a browser.
     let folder: std::path::PathBuf = [env!("CARGO_MANIFEST_DIR"), "target", "report-pages"].iter().collect();
     std::fs::create_dir_all(&folder).unwrap();
-    let names = ["run", "compare", "capacity", "verify", "summary", "sweep", "growth", "rules", "winner"];
+    let names = ["run", "compare", "capacity", "verify", "summary", "sweep", "growth", "rules", "explain", "winner"];
     let winner = crate::report::tests::report(&sample::run(8));
-    for (name, report) in names.iter().zip(crate::report::write::json::tests::all().into_iter().chain([winner])) {
+    let reports: Vec<_> = crate::report::write::json::tests::all().into_iter().chain([winner]).collect();
+    assert_eq!(reports.len(), names.len());
+    for (name, report) in names.iter().zip(reports) {
         let mut text = String::new();
         Html.render(&report, &mut text).unwrap();
         markup::read(&text);
