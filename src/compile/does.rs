@@ -49,7 +49,7 @@ pub fn compile_model(
     Some(LogicalModel { operations: compiled.collect() })
 }
 
-/// Compiles the steps of one operation. `None` stands for a problem, which is reported.
+/// Compiles the steps of one operation. `None` means a problem, which is reported.
 struct DoesCompiler<'r, 'a> {
     scenario: &'a Scenario,
     /// By entity, the fields that refer to records of another one, and whether they are lists.

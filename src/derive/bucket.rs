@@ -1,4 +1,4 @@
-//! Records in buckets: documents with so many of them, each full but the last. That holds while none is taken out.
+//! Records in buckets: documents with an array of records, all full but the last one. That holds while no record is removed.
 
 use crate::scenario::Node;
 

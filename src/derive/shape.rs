@@ -15,7 +15,7 @@ pub(super) enum Word {
     Reference,
     /// A record has the `_id`s of those that belong to it.
     List,
-    /// Arrays of so many whole records, in documents of their own with the `_id` of the one that they belong to.
+    /// Arrays of up to this many whole records, in documents of their own with the `_id` of the parent.
     Bucket,
 }
 

@@ -256,7 +256,7 @@ impl Commands<'_> {
         made
     }
 
-    /// A record stands for its `_id`.
+    /// A record is written as its `_id`.
     fn slot(&self, path: &str) -> String {
         let root = path.split('.').next().unwrap_or_default();
         if !self.known.contains(&root) {

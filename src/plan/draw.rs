@@ -40,7 +40,7 @@ pub(super) fn uniform_record(call: &GeneratorCall, from: i64, to: i64, frame: &m
     Ok(frame.data.reference(entity, ordinal as u64))
 }
 
-/// Record 0 is the most popular, or with a name the first in the order that it stands for.
+/// Record 0 is the most popular; with a name, the first record of the order that the name selects.
 pub(super) fn zipf(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let entity = call.records()?;
     let exponent = if call.arguments.len() == 1 { generate::DEFAULT_EXPONENT } else { call.number(1, frame)? };

@@ -75,6 +75,9 @@ impl NextStep {
             .iter()
             .for_each(|(name, share)| option("share", format!("{name}={}%", in_percent(*share))));
         record.settings.set.iter().for_each(|(name, value)| option("set", format!("{name}={value}")));
+        if record.settings.write_concern != "majority" {
+            option("write-concern", record.settings.write_concern.clone());
+        }
         let command = |command: &str, options: &[&str]| {
             let words = [&["docshape", command][..], &subject.iter().map(String::as_str).collect::<Vec<_>>(), options];
             let words: Vec<String> = words.concat().into_iter().map(|word| quoted(&plain(word))).collect();
@@ -237,10 +240,14 @@ mod tests {
             run.settings.preset = preset;
             run.parts.values_mut().flatten().for_each(|round| round.cells.truncate(3));
             run.mix.name = "writing".into();
+            run.settings.write_concern = if rounds == 1 { "1" } else { "majority" }.into();
             NextStep::of(&PartEvaluations::new(&run), &[], is_invalid).sentence(&run)
         };
         assert_eq!(of(8, Preset::Quick, true), "Find out what disturbs this machine: `docshape selftest`.");
-        assert_eq!(of(1, Preset::Smoke, false), "Measure it: `docshape run blog-comments --mix writing`.");
+        assert_eq!(
+            of(1, Preset::Smoke, false),
+            "Measure it: `docshape run blog-comments --mix writing --write-concern 1`."
+        );
         assert_eq!(
             of(2, Preset::Quick, false),
             "Measure again: `docshape run blog-comments --mix writing --rounds 6`."
