@@ -37,6 +37,8 @@ pub enum InvalidReason {
     Anomalies(u64),
     /// This many calls took longer than can be recorded, so that means and maxima are too low.
     Saturated(u64),
+    /// The strategy did not keep up while the primary changed: the share (0 to 1) of the calls due that it answered.
+    Disturbed(f64),
     /// Calls were released too late, so that their times are not those of the arrivals asked for.
     PacerLag {
         /// The median over cells of its p99 in nanoseconds.
@@ -107,6 +109,7 @@ fn faults(record: &RunRecord, strategy: usize) -> Vec<(usize, InvalidReason)> {
         (share > record.settings.error_budget).then_some(InvalidReason::Errors(share)),
         (count > 0).then_some(InvalidReason::Anomalies(count)),
         (calls > 0).then_some(InvalidReason::Saturated(calls)),
+        behind(record, strategy, true).map(InvalidReason::Disturbed),
         pacer_lag(record, strategy),
     ];
     faults.into_iter().flatten().map(|reason| (strategy, reason)).collect()
@@ -145,10 +148,22 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// The share (0 to 1) of the calls due that an arm answered, when it is so small that the arm did not keep up: its
-/// times are then those of a queue that grew. `None` for an arm that kept up, and with closed load.
+/// times are then those of a queue that grew. `None` for an arm that kept up, and with closed load. A round in which
+/// the primary changed says nothing of it.
 pub fn overloaded(record: &RunRecord, strategy: usize) -> Option<f64> {
-    let offered: f64 = opened(record, strategy).map(|open| open.offered as f64).sum();
-    let achieved: f64 = opened(record, strategy).map(|open| achieved_share(open) * open.offered as f64).sum();
+    behind(record, strategy, false)
+}
+
+/// The share (0 to 1) of the calls due that an arm answered in the rounds in which the primary changed while it was
+/// measured, or in the others, when it did not keep up there.
+fn behind(record: &RunRecord, strategy: usize, is_disturbed: bool) -> Option<f64> {
+    let has_event = |round: u64| record.events.iter().any(|event| event.is_in(round, strategy, record.part));
+    let rounds = record.rounds.iter().filter(|round| has_event(round.index) == is_disturbed);
+    let (mut offered, mut achieved) = (0.0, 0.0);
+    for open in rounds.filter_map(|round| round.cells.get(strategy)?.open.as_ref()) {
+        offered += open.offered as f64;
+        achieved += achieved_share(open) * open.offered as f64;
+    }
     let share = achieved / offered;
     (offered > 0.0 && share < ACHIEVED).then_some(share)
 }
@@ -225,6 +240,7 @@ mod tests {
     use super::super::sample;
     use super::*;
     use crate::record::{LatencyHistogram, StoredHistogram, Waits};
+    use crate::results::{EventKind, EventRecord};
 
     fn times(values: &[u64]) -> TimesRecord {
         let mut made = LatencyHistogram::new(Duration::from_secs(10));
@@ -317,6 +333,17 @@ mod tests {
         let run = changed(1, 1, |cell| cell.open = Some(both.clone()));
         assert_eq!(overloaded(&run, 1), Some(0.96), "40 were given up, among them those that waited");
         assert_eq!(overloaded(&changed(1, 1, |cell| cell.open = Some(open(0, 5, &[]))), 1), None);
+    }
+
+    #[test]
+    fn calls_that_waited_for_a_new_primary_are_no_overload() {
+        let mut run = changed(1, 1, |cell| cell.open = Some(open(1_000, 600, &[])));
+        run.part = Some(Part::Rate);
+        let share = overloaded(&run, 1).unwrap();
+        let kind = EventKind::PrimaryChanged { from: "a:1".into(), to: "b:1".into(), without: 2.0 };
+        run.events = vec![EventRecord { round: 0, strategy: 1, part: Some(Part::Rate), seconds: 3.0, kind }];
+        assert_eq!(overloaded(&run, 1), None);
+        assert_eq!(invalid_reasons(&run), [(1, InvalidReason::Disturbed(share))]);
     }
 
     #[test]

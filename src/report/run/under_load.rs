@@ -170,6 +170,7 @@ impl LoadPoint {
             InvalidReason::Errors(_) => "too many calls failed",
             InvalidReason::Anomalies(_) => "audits found anomalies",
             InvalidReason::Saturated(_) => "calls took too long to be recorded",
+            InvalidReason::Disturbed(_) => "the primary changed meanwhile",
             InvalidReason::PacerLag { .. } => "calls were released late",
         })
     }

@@ -60,6 +60,10 @@ fn invalid_reason(record: &RunRecord, strategy: usize, reason: InvalidReason) ->
             "{} of {name} took longer than can be recorded, so that its mean and maximum are too low; use a shorter timeout.",
             counted(calls, "call")
         ),
+        InvalidReason::Disturbed(share) => format!(
+            "{name} kept up with {} of the calls of a round in which the primary changed meanwhile, so run again.",
+            percent(share)
+        ),
         InvalidReason::PacerLag { lag, allowed } => format!(
             "Calls of {name} were released {} late (p99, the median of its cells), and {} is allowed; lower the rate, or \
              give the load more of the machine.",
