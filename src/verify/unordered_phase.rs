@@ -50,7 +50,7 @@ impl<T: Target> Verifier<'_, T> {
         load?;
         let mut phase = phase.into_inner();
         self.audit(place, &mut phase).await?;
-        let check = |rows: &FinalState| baseline.expected.check(&baseline.generated, rows, &phase.new);
+        let check = |rows: &FinalState| baseline.expected.check(self.plan, &baseline.generated, rows, &phase.new);
         self.check_state(place, &mut phase.findings, check).await?;
         own.phases.push(phase.findings);
         (own.live, own.fault) = (live?, self.fault.map(|_| seen.record()));
