@@ -1,5 +1,7 @@
 //! The mistakes: what is changed in which strategy, and what finds it.
 
+use Way::{Check, Concurrent, Fatal, Mix, Run, Sequential, Show, Verify};
+
 /// How a mistake is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
@@ -73,124 +75,93 @@ fn baseline(scenario: &str) -> &'static str {
     }
 }
 
-/// All mistakes.
+const fn of(
+    [name, scenario, strategy, strategies]: [&'static str; 4],
+    (way, says): (Way, &'static str),
+    changes: &'static [(&'static str, &'static str)],
+) -> Mistake {
+    Mistake { name, scenario, strategy, strategies, way, says, changes }
+}
+
+/// All mistakes: name, scenario, changed and compared strategies; what finds it, and says what; the changes.
 pub const MISTAKES: &[Mistake] = &[
-    Mistake {
-        name: "sort_in_the_wrong_direction",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: page(",
-        changes: &[(
+    of(
+        ["sort_in_the_wrong_direction", "chat", "bucketed", ""],
+        (Sequential, "differs: page("),
+        &[(
             r"- $sort: { at: -1, _id: -1 }
             - $skip",
             r"- $sort: { at: 1, _id: 1 }
             - $skip",
         )],
-    },
-    Mistake {
-        name: "sort_by_the_wrong_field",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Sequential,
-        says: "differs: by_author(",
-        changes: &[("sort: { at: -1, _id: -1 }, limit: 10", "sort: { text: 1 }, limit: 10")],
-    },
-    Mistake {
-        name: "sort_is_missing",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: by_author(",
-        changes: &[(
+    ),
+    of(
+        ["sort_by_the_wrong_field", "chat", "linked", "bucketed,linked"],
+        (Sequential, "differs: by_author("),
+        &[("sort: { at: -1, _id: -1 }, limit: 10", "sort: { text: 1 }, limit: 10")],
+    ),
+    of(
+        ["sort_is_missing", "chat", "bucketed", ""],
+        (Sequential, "differs: by_author("),
+        &[(
             r"          - $sort: { at: -1, _id: -1 }
           - $limit: 10",
             "          - $limit: 10",
         )],
-    },
-    Mistake {
-        name: "sort_after_limit",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: by_author(",
-        changes: &[(
+    ),
+    of(
+        ["sort_after_limit", "chat", "bucketed", ""],
+        (Sequential, "differs: by_author("),
+        &[(
             r"          - $sort: { at: -1, _id: -1 }
           - $limit: 10",
             r"          - $limit: 10
           - $sort: { at: -1, _id: -1 }",
         )],
-    },
-    Mistake {
-        name: "page_counted_from_one",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: page(",
-        changes: &[("skip: page * page_size", "skip: (page + 1) * page_size")],
-    },
-    Mistake {
-        name: "page_skips_pages_as_rows",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: page(",
-        changes: &[("skip: page * page_size", "skip: page")],
-    },
-    Mistake {
-        name: "limit_off_by_one",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: by_author(",
-        changes: &[("- $limit: 10", "- $limit: 9")],
-    },
-    Mistake {
-        name: "in_does_not_keep_the_order",
-        scenario: "parts-products",
-        strategy: "child_refs_applookup",
-        strategies: "child_refs_lookup,child_refs_applookup",
-        way: Way::Sequential,
-        says: "differs: parts_full(",
-        changes: &[(r#"- return: "reorder(reply, '_id', found.parts)""#, "- return: reply")],
-    },
-    Mistake {
-        name: "unwound_rows_not_filtered_again",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: by_author(",
-        changes: &[(
+    ),
+    of(
+        ["page_counted_from_one", "chat", "bucketed", ""],
+        (Sequential, "differs: page("),
+        &[("skip: page * page_size", "skip: (page + 1) * page_size")],
+    ),
+    of(
+        ["page_skips_pages_as_rows", "chat", "bucketed", ""],
+        (Sequential, "differs: page("),
+        &[("skip: page * page_size", "skip: page")],
+    ),
+    of(
+        ["limit_off_by_one", "chat", "bucketed", ""],
+        (Sequential, "differs: by_author("),
+        &[("- $limit: 10", "- $limit: 9")],
+    ),
+    of(
+        [
+            "in_does_not_keep_the_order",
+            "parts-products",
+            "child_refs_applookup",
+            "child_refs_lookup,child_refs_applookup",
+        ],
+        (Sequential, "differs: parts_full("),
+        &[(r#"- return: "reorder(reply, '_id', found.parts)""#, "- return: reply")],
+    ),
+    of(
+        ["unwound_rows_not_filtered_again", "chat", "bucketed", ""],
+        (Sequential, "differs: by_author("),
+        &[(
             r"          - $match: { author: <person> }
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "wrong_field_name_in_a_filter",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Sequential,
-        says: "differs: page(",
-        changes: &[("- $match: { room: <room> }", "- $match: { roomId: <room> }")],
-    },
-    Mistake {
-        name: "wrong_type_in_a_filter",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: delete(",
-        changes: &[(
+    ),
+    of(
+        ["wrong_field_name_in_a_filter", "chat", "linked", "bucketed,linked"],
+        (Sequential, "differs: page("),
+        &[("- $match: { room: <room> }", "- $match: { roomId: <room> }")],
+    ),
+    of(
+        ["wrong_type_in_a_filter", "chat", "copied", ""],
+        (Sequential, "differs: delete("),
+        &[(
             r"    operations:
 ",
             r"    operations:
@@ -199,183 +170,117 @@ pub const MISTAKES: &[Mistake] = &[
         - { deleteOne: messages, filter: { _id: <id> } }
 ",
         )],
-    },
-    Mistake {
-        name: "arguments_swapped",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Sequential,
-        says: "differs: join(",
-        changes: &[(
+    ),
+    of(
+        ["arguments_swapped", "chat", "linked", "bucketed,linked"],
+        (Sequential, "differs: join("),
+        &[(
             "document: { room: <room>, person: <person>, unread: 0 }",
             "document: { room: <person>, person: <room>, unread: 0 }",
         )],
-    },
-    Mistake {
-        name: "guard_forgotten",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Sequential,
-        says: "rejected(",
-        changes: &[("filter: { _id: <message._id>, author: <by> }", "filter: { _id: <message._id> }")],
-    },
-    Mistake {
-        name: "guard_against_twins_forgotten",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: join(",
-        changes: &[("filter: { _id: <room>, members.person: { $ne: <person> } }", "filter: { _id: <room> }")],
-    },
-    Mistake {
-        name: "stock_not_guarded",
-        scenario: "library-checkout",
-        strategy: "single_doc",
-        strategies: "doc_per_copy,single_doc",
-        way: Way::Sequential,
-        says: "differs: checkout(",
-        changes: &[(
+    ),
+    of(
+        ["guard_forgotten", "chat", "linked", "bucketed,linked"],
+        (Sequential, "rejected("),
+        &[("filter: { _id: <message._id>, author: <by> }", "filter: { _id: <message._id> }")],
+    ),
+    of(
+        ["guard_against_twins_forgotten", "chat", "bucketed", ""],
+        (Sequential, "differs: join("),
+        &[("filter: { _id: <room>, members.person: { $ne: <person> } }", "filter: { _id: <room> }")],
+    ),
+    of(
+        ["stock_not_guarded", "library-checkout", "single_doc", "doc_per_copy,single_doc"],
+        (Sequential, "differs: checkout("),
+        &[(
             "filter: { _id: <book>, available: { $gt: 0 }, checkout.by: { $ne: <patron> } }",
             "filter: { _id: <book>, checkout.by: { $ne: <patron> } }",
         )],
-    },
-    Mistake {
-        name: "second_copy_not_guarded",
-        scenario: "library-checkout",
-        strategy: "single_doc",
-        strategies: "doc_per_copy,single_doc",
-        way: Way::Sequential,
-        says: "differs: checkout(",
-        changes: &[("available: { $gt: 0 }, checkout.by: { $ne: <patron> } }", "available: { $gt: 0 } }")],
-    },
-    Mistake {
-        name: "too_many_rows_deleted",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[(
+    ),
+    of(
+        ["second_copy_not_guarded", "library-checkout", "single_doc", "doc_per_copy,single_doc"],
+        (Sequential, "differs: checkout("),
+        &[("available: { $gt: 0 }, checkout.by: { $ne: <patron> } }", "available: { $gt: 0 } }")],
+    ),
+    of(
+        ["too_many_rows_deleted", "chat", "linked", "bucketed,linked"],
+        (Sequential, "differ"),
+        &[(
             "leave: { deleteOne: members, filter: { room: <room>, person: <person> } }",
             "leave: { deleteMany: members, filter: { person: <person> } }",
         )],
-    },
-    Mistake {
-        name: "free_copies_counted_wrong",
-        scenario: "library-checkout",
-        strategy: "doc_per_copy",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: available(",
-        changes: &[(
+    ),
+    of(
+        ["free_copies_counted_wrong", "library-checkout", "doc_per_copy", ""],
+        (Sequential, "differs: available("),
+        &[(
             "countDocuments: copies, filter: { book: <book>, by: null }",
             "countDocuments: copies, filter: { book: <book> }",
         )],
-    },
-    Mistake {
-        name: "day_in_seconds",
-        scenario: "tasks",
-        strategy: "embed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: due(",
-        changes: &[("- let: { next: day + 86400000 }", "- let: { next: day + 86400 }")],
-    },
-    Mistake {
-        name: "lookup_by_the_wrong_field",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Sequential,
-        says: "differs: members(",
-        changes: &[(
-            "localField: _id, foreignField: room, as: members",
-            "localField: _id, foreignField: person, as: members",
-        )],
-    },
-    Mistake {
-        name: "projection_without_a_field",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: rooms_of(",
-        changes: &[("sort: { _id: 1 }, projection: { members: 0 }", "sort: { _id: 1 }, projection: { _id: 1 }")],
-    },
-    Mistake {
-        name: "ok_instead_of_same",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: join(",
-        changes: &[(r#"- return: "reply.matched == 0 ? same() : ok()""#, "- return: ok()")],
-    },
-    Mistake {
-        name: "ok_instead_of_not_found",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Sequential,
-        says: "differs: edit(",
-        changes: &[(
+    ),
+    of(
+        ["day_in_seconds", "tasks", "embed", ""],
+        (Sequential, "differs: due("),
+        &[("- let: { next: day + 86400000 }", "- let: { next: day + 86400 }")],
+    ),
+    of(
+        ["lookup_by_the_wrong_field", "chat", "linked", "bucketed,linked"],
+        (Sequential, "differs: members("),
+        &[("localField: _id, foreignField: room, as: members", "localField: _id, foreignField: person, as: members")],
+    ),
+    of(
+        ["projection_without_a_field", "chat", "bucketed", ""],
+        (Sequential, "differs: rooms_of("),
+        &[("sort: { _id: 1 }, projection: { members: 0 }", "sort: { _id: 1 }, projection: { _id: 1 }")],
+    ),
+    of(
+        ["ok_instead_of_same", "chat", "bucketed", ""],
+        (Sequential, "differs: join("),
+        &[(r#"- return: "reply.matched == 0 ? same() : ok()""#, "- return: ok()")],
+    ),
+    of(
+        ["ok_instead_of_not_found", "chat", "linked", "bucketed,linked"],
+        (Sequential, "differs: edit("),
+        &[(
             r#""reply == 0 ? not_found() : rejected('not the author')""#,
             r#""reply == 0 ? ok() : rejected('not the author')""#,
         )],
-    },
-    Mistake {
-        name: "another_reason_of_rejection",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "rejected(",
-        changes: &[("rejected('not the author')", "rejected('forbidden')")],
-    },
-    Mistake {
-        name: "zero_instead_of_null",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Concurrent,
-        says: "reads differ after the concurrent calls",
-        changes: &[("- return: reply.unread", r#"- return: "reply == null ? 0 : reply.unread""#)],
-    },
-    Mistake {
-        name: "document_instead_of_value",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: unread(",
-        changes: &[(r#"- return: "reply.members[0].unread""#, r#"- return: "reply.members[0]""#)],
-    },
-    Mistake {
-        name: "before_instead_of_after",
-        scenario: "parts-products",
-        strategy: "child_refs_applookup",
-        strategies: "embed_all_versioned,child_refs_applookup",
-        way: Way::Sequential,
-        says: "differs: adjust_qty(",
-        changes: &[(
+    ),
+    of(
+        ["another_reason_of_rejection", "chat", "bucketed", ""],
+        (Sequential, "rejected("),
+        &[("rejected('not the author')", "rejected('forbidden')")],
+    ),
+    of(
+        ["zero_instead_of_null", "chat", "linked", "bucketed,linked"],
+        (Concurrent, "reads differ after the concurrent calls"),
+        &[("- return: reply.unread", r#"- return: "reply == null ? 0 : reply.unread""#)],
+    ),
+    of(
+        ["document_instead_of_value", "chat", "bucketed", ""],
+        (Sequential, "differs: unread("),
+        &[(r#"- return: "reply.members[0].unread""#, r#"- return: "reply.members[0]""#)],
+    ),
+    of(
+        [
+            "before_instead_of_after",
+            "parts-products",
+            "child_refs_applookup",
+            "embed_all_versioned,child_refs_applookup",
+        ],
+        (Sequential, "differs: adjust_qty("),
+        &[(
             r"          projection: { qty: 1 }
           returnDocument: after
 ",
             r"          projection: { qty: 1 }
 ",
         )],
-    },
-    Mistake {
-        name: "value_drawn_per_strategy",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[(
+    ),
+    of(
+        ["value_drawn_per_strategy", "chat", "bucketed", ""],
+        (Sequential, "differ"),
+        &[(
             r"      react:
         updateOne: buckets
         filter: { messages._id: <message._id> }
@@ -386,132 +291,81 @@ pub const MISTAKES: &[Mistake] = &[
           filter: { messages._id: <message._id> }
           update: { $addToSet: { messages.$.reactions: { by: <by>, emoji: <mine> } } }"#,
         )],
-    },
-    Mistake {
-        name: "counter_not_incremented",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "rows of person differ",
-        changes: &[(
+    ),
+    of(
+        ["counter_not_incremented", "chat", "bucketed", ""],
+        (Sequential, "rows of person differ"),
+        &[(
             r"        - { updateOne: people, filter: { _id: <message.author> }, update: { $inc: { posted: 1 } } }
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "counter_incremented_twice",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "rows of person differ",
-        changes: &[("update: { $inc: { posted: 1 } }", "update: { $inc: { posted: 2 } }")],
-    },
-    Mistake {
-        name: "returned_copy_keeps_its_borrower",
-        scenario: "library-checkout",
-        strategy: "doc_per_copy",
-        strategies: "doc_per_copy,single_doc",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[("update: { $set: { by: null, date: null } }", "update: { $set: { date: null } }")],
-    },
-    Mistake {
-        name: "returned_copy_not_counted",
-        scenario: "library-checkout",
-        strategy: "single_doc",
-        strategies: "doc_per_copy,single_doc",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[(
+    ),
+    of(
+        ["counter_incremented_twice", "chat", "bucketed", ""],
+        (Sequential, "rows of person differ"),
+        &[("update: { $inc: { posted: 1 } }", "update: { $inc: { posted: 2 } }")],
+    ),
+    of(
+        ["returned_copy_keeps_its_borrower", "library-checkout", "doc_per_copy", "doc_per_copy,single_doc"],
+        (Sequential, "differ"),
+        &[("update: { $set: { by: null, date: null } }", "update: { $set: { date: null } }")],
+    ),
+    of(
+        ["returned_copy_not_counted", "library-checkout", "single_doc", "doc_per_copy,single_doc"],
+        (Sequential, "differ"),
+        &[(
             "update: { $inc: { available: 1 }, $pull: { checkout: { by: <held.patron> } } }",
             "update: { $pull: { checkout: { by: <held.patron> } } }",
         )],
-    },
-    Mistake {
-        name: "compensation_left_out",
-        scenario: "library-checkout",
-        strategy: "counter_loans_compensate",
-        strategies: "",
-        way: Way::Sequential,
-        says: "copies_do_not_add_up",
-        changes: &[(
+    ),
+    of(
+        ["compensation_left_out", "library-checkout", "counter_loans_compensate", ""],
+        (Sequential, "copies_do_not_add_up"),
+        &[(
             r"              - { updateOne: books, filter: { _id: <book> }, update: { $inc: { available: 1 } } }
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "own_messages_unread",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[(
+    ),
+    of(
+        ["own_messages_unread", "chat", "linked", "bucketed,linked"],
+        (Sequential, "differ"),
+        &[(
             r"        - { updateOne: members, filter: { room: <room>, person: <message.author> }, update: { $set: { unread: 0 } } }
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "all_elements_instead_of_one",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[("$set: { members.$.unread: 0 }", r#""$set": { "members.$[].unread": 0 }"#)],
-    },
-    Mistake {
-        name: "push_instead_of_add_to_set",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[("$addToSet: { messages.$.reactions", "$push: { messages.$.reactions")],
-    },
-    Mistake {
-        name: "unset_instead_of_pull",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "Cannot create field 'unread'",
-        changes: &[("update: { $pull: { members: { person: <person> } } }", "update: { $unset: { members.$: 1 } }")],
-    },
-    Mistake {
-        name: "pull_by_the_wrong_field",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: delete(",
-        changes: &[("$pull: { messages: { _id: <message._id> } }", "$pull: { messages: { id: <message._id> } }")],
-    },
-    Mistake {
-        name: "pull_takes_too_much",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[(
-            "$pull: { messages: { _id: <message._id> } }",
-            "$pull: { messages: { author: <message.author> } }",
-        )],
-    },
-    Mistake {
-        name: "upsert_of_a_deleted_record",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: react(",
-        changes: &[(
+    ),
+    of(
+        ["all_elements_instead_of_one", "chat", "bucketed", ""],
+        (Sequential, "differ"),
+        &[("$set: { members.$.unread: 0 }", r#""$set": { "members.$[].unread": 0 }"#)],
+    ),
+    of(
+        ["push_instead_of_add_to_set", "chat", "bucketed", ""],
+        (Sequential, "differ"),
+        &[("$addToSet: { messages.$.reactions", "$push: { messages.$.reactions")],
+    ),
+    of(
+        ["unset_instead_of_pull", "chat", "bucketed", ""],
+        (Sequential, "Cannot create field 'unread'"),
+        &[("update: { $pull: { members: { person: <person> } } }", "update: { $unset: { members.$: 1 } }")],
+    ),
+    of(
+        ["pull_by_the_wrong_field", "chat", "bucketed", ""],
+        (Sequential, "differs: delete("),
+        &[("$pull: { messages: { _id: <message._id> } }", "$pull: { messages: { id: <message._id> } }")],
+    ),
+    of(
+        ["pull_takes_too_much", "chat", "bucketed", ""],
+        (Sequential, "differ"),
+        &[("$pull: { messages: { _id: <message._id> } }", "$pull: { messages: { author: <message.author> } }")],
+    ),
+    of(
+        ["upsert_of_a_deleted_record", "chat", "copied", ""],
+        (Sequential, "differs: react("),
+        &[(
             r"    operations:
 ",
             r"    operations:
@@ -522,79 +376,48 @@ pub const MISTAKES: &[Mistake] = &[
         upsert: true
 ",
         )],
-    },
-    Mistake {
-        name: "wrong_field_written",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[("$set: { messages.$.text: <text> }", "$set: { messages.$.body: <text> }")],
-    },
-    Mistake {
-        name: "bucket_stays_full",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "E11000",
-        changes: &[(
+    ),
+    of(
+        ["wrong_field_written", "chat", "bucketed", ""],
+        (Sequential, "differ"),
+        &[("$set: { messages.$.text: <text> }", "$set: { messages.$.body: <text> }")],
+    ),
+    of(
+        ["bucket_stays_full", "chat", "bucketed", ""],
+        (Sequential, "E11000"),
+        &[(
             r#""last == null ? 1 : last.used < bucket_size ? last.number : last.number + 1""#,
             r#""last == null ? 1 : last.number""#,
         )],
-    },
-    Mistake {
-        name: "cap_off_by_one",
-        scenario: "log-messages",
-        strategy: "hybrid_slice",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[(
-            "$sort: { time: 1, seq: 1 }, $slice: <keep> } } }",
-            "$sort: { time: 1, seq: 1 }, $slice: -4 } } }",
-        )],
-    },
-    Mistake {
-        name: "cap_from_the_wrong_end",
-        scenario: "log-messages",
-        strategy: "hybrid_slice",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[("$slice: <keep> } } }", "$slice: <cap> } } }")],
-    },
-    Mistake {
-        name: "rename_not_propagated",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: page(",
-        changes: &[(
+    ),
+    of(
+        ["cap_off_by_one", "log-messages", "hybrid_slice", ""],
+        (Sequential, "differ"),
+        &[("$sort: { time: 1, seq: 1 }, $slice: <keep> } } }", "$sort: { time: 1, seq: 1 }, $slice: -4 } } }")],
+    ),
+    of(
+        ["cap_from_the_wrong_end", "log-messages", "hybrid_slice", ""],
+        (Sequential, "differ"),
+        &[("$slice: <keep> } } }", "$slice: <cap> } } }")],
+    ),
+    of(
+        ["rename_not_propagated", "chat", "copied", ""],
+        (Sequential, "differs: page("),
+        &[(
             r"            - { updateMany: messages, filter: { author: <person> }, update: { $set: { name: <name> } } }
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "rename_of_one_copy",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: page(",
-        changes: &[("updateMany: messages", "updateOne: messages")],
-    },
-    Mistake {
-        name: "rename_inherited",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: page(",
-        changes: &[(
+    ),
+    of(
+        ["rename_of_one_copy", "chat", "copied", ""],
+        (Sequential, "differs: page("),
+        &[("updateMany: messages", "updateOne: messages")],
+    ),
+    of(
+        ["rename_inherited", "chat", "copied", ""],
+        (Sequential, "differs: page("),
+        &[(
             r"      rename:
         - transaction:
             - { updateOne: people, filter: { _id: <person> }, update: { $set: { name: <name> } }, as: write }
@@ -604,253 +427,155 @@ pub const MISTAKES: &[Mistake] = &[
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "copy_of_the_generated_value",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: page(",
-        changes: &[("name: <author.name>", "name: <message.author.name>")],
-    },
-    Mistake {
-        name: "copy_not_loaded",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: page(",
-        changes: &[("room: <message.room>, name: <message.author.name>", "room: <message.room>")],
-    },
-    Mistake {
-        name: "copy_loaded_from_another_field",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: page(",
-        changes: &[("name: <message.author.name> }", "name: <message.text> }")],
-    },
-    Mistake {
-        name: "delete_not_propagated",
-        scenario: "tasks",
-        strategy: "child_ref",
-        strategies: "",
-        way: Way::Sequential,
-        says: "listed",
-        changes: &[(
+    ),
+    of(
+        ["copy_of_the_generated_value", "chat", "copied", ""],
+        (Sequential, "differs: page("),
+        &[("name: <author.name>", "name: <message.author.name>")],
+    ),
+    of(
+        ["copy_not_loaded", "chat", "copied", ""],
+        (Sequential, "differs: page("),
+        &[("room: <message.room>, name: <message.author.name>", "room: <message.room>")],
+    ),
+    of(
+        ["copy_loaded_from_another_field", "chat", "copied", ""],
+        (Sequential, "differs: page("),
+        &[("name: <message.author.name> }", "name: <message.text> }")],
+    ),
+    of(
+        ["delete_not_propagated", "tasks", "child_ref", ""],
+        (Sequential, "listed"),
+        &[(
             r"            - { updateOne: people, filter: { tasks: <task._id> }, update: { $pull: { tasks: <task._id> } } }
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "creation_not_propagated",
-        scenario: "tasks",
-        strategy: "",
-        strategies: "parent_ref,two_way_txn",
-        way: Way::Sequential,
-        says: "differs: person_tasks(",
-        changes: &[(
+    ),
+    of(
+        ["creation_not_propagated", "tasks", "", "parent_ref,two_way_txn"],
+        (Sequential, "differs: person_tasks("),
+        &[(
             r"        - { updateOne: people, filter: { _id: <person> }, update: { $push: { tasks: <entry> } } }
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "old_list_keeps_the_task",
-        scenario: "tasks",
-        strategy: "",
-        strategies: "parent_ref,two_way_txn",
-        way: Way::Sequential,
-        says: "differ",
-        changes: &[(
+    ),
+    of(
+        ["old_list_keeps_the_task", "tasks", "", "parent_ref,two_way_txn"],
+        (Sequential, "differ"),
+        &[(
             r"            - updateOne: { filter: { _id: <old.owner> }, update: { $pull: { tasks: <entry> } } }
             - updateOne: { filter: { _id: <to> }",
             "            - updateOne: { filter: { _id: <to> }",
         )],
-    },
-    Mistake {
-        name: "part_renamed_in_no_product",
-        scenario: "parts-products",
-        strategy: "denorm_many_to_one_txn",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: part_names(",
-        changes: &[("arrayFilters: [{ copy.id: <part> }]", "arrayFilters: [{ copy._id: <part> }]")],
-    },
-    Mistake {
-        name: "first_match_only_of_the_copies",
-        scenario: "parts-products",
-        strategy: "denorm_many_to_one_txn",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: part_names(",
-        changes: &[("- updateMany: products", "- updateOne: products")],
-    },
-    Mistake {
-        name: "state_with_a_limit",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "rows of message differ",
-        changes: &[(
+    ),
+    of(
+        ["part_renamed_in_no_product", "parts-products", "denorm_many_to_one_txn", ""],
+        (Sequential, "differs: part_names("),
+        &[("arrayFilters: [{ copy.id: <part> }]", "arrayFilters: [{ copy._id: <part> }]")],
+    ),
+    of(
+        ["first_match_only_of_the_copies", "parts-products", "denorm_many_to_one_txn", ""],
+        (Sequential, "differs: part_names("),
+        &[("- updateMany: products", "- updateOne: products")],
+    ),
+    of(
+        ["state_with_a_limit", "chat", "bucketed", ""],
+        (Sequential, "rows of message differ"),
+        &[(
             "pipeline: [{ $unwind: $messages }, { $replaceWith",
             "pipeline: [{ $limit: 3 }, { $unwind: $messages }, { $replaceWith",
         )],
-    },
-    Mistake {
-        name: "state_with_a_match",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "rows of member differ",
-        changes: &[(
+    ),
+    of(
+        ["state_with_a_match", "chat", "bucketed", ""],
+        (Sequential, "rows of member differ"),
+        &[(
             "pipeline: [{ $unwind: $members }, { $replaceWith",
             "pipeline: [{ $unwind: $members }, { $match: { members.unread: { $gt: 0 } } }, { $replaceWith",
         )],
-    },
-    Mistake {
-        name: "state_without_the_parent",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Sequential,
-        says: "rows of member differ",
-        changes: &[("{ $mergeObjects: [$members, { room: $_id }] }", "$members")],
-    },
-    Mistake {
-        name: "state_with_rows_that_are_none",
-        scenario: "library-checkout",
-        strategy: "doc_per_copy",
-        strategies: "",
-        way: Way::Sequential,
-        says: "rows of loan differ",
-        changes: &[("loan: { find: copies, filter: { by: { $gt: 0 } } }", "loan: { find: copies }")],
-    },
-    Mistake {
-        name: "reference_not_loaded",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Fatal,
-        says: "collection members: E11000",
-        changes: &[("document: { ...: <member>, room: <member.room> }", "document: <member>")],
-    },
-    Mistake {
-        name: "wrong_counter_loaded",
-        scenario: "library-checkout",
-        strategy: "counter_loans_compensate",
-        strategies: "",
-        way: Way::Sequential,
-        says: "copies_do_not_add_up",
-        changes: &[(
-            "document: { ...: <book>, available: <left> }",
-            "document: { ...: <book>, available: <book.copies> }",
-        )],
-    },
-    Mistake {
-        name: "baseline_sorts_wrong",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "linked,copied,bucketed",
-        way: Way::Sequential,
-        says: "differs: by_author(",
-        changes: &[(
+    ),
+    of(
+        ["state_without_the_parent", "chat", "bucketed", ""],
+        (Sequential, "rows of member differ"),
+        &[("{ $mergeObjects: [$members, { room: $_id }] }", "$members")],
+    ),
+    of(
+        ["state_with_rows_that_are_none", "library-checkout", "doc_per_copy", ""],
+        (Sequential, "rows of loan differ"),
+        &[("loan: { find: copies, filter: { by: { $gt: 0 } } }", "loan: { find: copies }")],
+    ),
+    of(
+        ["reference_not_loaded", "chat", "linked", "bucketed,linked"],
+        (Fatal, "collection members: E11000"),
+        &[("document: { ...: <member>, room: <member.room> }", "document: <member>")],
+    ),
+    of(
+        ["wrong_counter_loaded", "library-checkout", "counter_loans_compensate", ""],
+        (Sequential, "copies_do_not_add_up"),
+        &[("document: { ...: <book>, available: <left> }", "document: { ...: <book>, available: <book.copies> }")],
+    ),
+    of(
+        ["baseline_sorts_wrong", "chat", "linked", "linked,copied,bucketed"],
+        (Sequential, "differs: by_author("),
+        &[(
             "by_author: { find: messages, filter: { author: <person> }, sort: { at: -1, _id: -1 }, limit: 10 }",
             "by_author: { find: messages, filter: { author: <person> }, sort: { at: 1, _id: 1 }, limit: 10 }",
         )],
-    },
-    Mistake {
-        name: "unique_index_forgotten",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Sequential,
-        says: "differs: join(",
-        changes: &[("{ key: { room: 1, person: 1 }, unique: true }", "{ room: 1, person: 1 }")],
-    },
-    Mistake {
-        name: "unique_index_of_the_patron_forgotten",
-        scenario: "library-checkout",
-        strategy: "doc_per_copy",
-        strategies: "",
-        way: Way::Sequential,
-        says: "differs: checkout(",
-        changes: &[(
+    ),
+    of(
+        ["unique_index_forgotten", "chat", "linked", "bucketed,linked"],
+        (Sequential, "differs: join("),
+        &[("{ key: { room: 1, person: 1 }, unique: true }", "{ room: 1, person: 1 }")],
+    ),
+    of(
+        ["unique_index_of_the_patron_forgotten", "library-checkout", "doc_per_copy", ""],
+        (Sequential, "differs: checkout("),
+        &[(
             r"          - { key: { by: 1, book: 1 }, unique: true, partialFilterExpression: { by: { $gt: 0 } } }
 ",
             r"          - { by: 1, book: 1 }
 ",
         )],
-    },
-    Mistake {
-        name: "unique_index_on_too_few_fields",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Fatal,
-        says: "collection buckets: E11000",
-        changes: &[("{ key: { room: 1, number: 1 }, unique: true }", "{ key: { room: 1 }, unique: true }")],
-    },
-    Mistake {
-        name: "slot_of_a_document_not_found",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Fatal,
-        says: "has no value",
-        changes: &[(
+    ),
+    of(
+        ["unique_index_on_too_few_fields", "chat", "bucketed", ""],
+        (Fatal, "collection buckets: E11000"),
+        &[("{ key: { room: 1, number: 1 }, unique: true }", "{ key: { room: 1 }, unique: true }")],
+    ),
+    of(
+        ["slot_of_a_document_not_found", "chat", "linked", "bucketed,linked"],
+        (Fatal, "has no value"),
+        &[(
             "delete: { deleteOne: messages, filter: { _id: <message._id> } }",
             r"delete:
         - { findOne: messages, filter: { _id: <message._id> }, as: found }
         - { deleteOne: messages, filter: { _id: <found._id> } }",
         )],
-    },
-    Mistake {
-        name: "hint_of_no_index",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Sequential,
-        says: "hint",
-        changes: &[(
-            "sort: { at: -1, _id: -1 }, limit: 10 }",
-            "sort: { at: -1, _id: -1 }, limit: 10, hint: { author: 1 } }",
-        )],
-    },
-    Mistake {
-        name: "unknown_operator",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "linked,copied,bucketed",
-        way: Way::Check,
-        says: "error: unknown update operator `$addToset`",
-        changes: &[("$addToSet", "$addToset")],
-    },
-    Mistake {
-        name: "audit_expects_the_wrong_number",
-        scenario: "chat",
-        strategy: "",
-        strategies: "linked,copied,bucketed",
-        way: Way::Sequential,
-        says: "audit lost_messages fails",
-        changes: &[(
+    ),
+    of(
+        ["hint_of_no_index", "chat", "linked", "bucketed,linked"],
+        (Sequential, "hint"),
+        &[("sort: { at: -1, _id: -1 }, limit: 10 }", "sort: { at: -1, _id: -1 }, limit: 10, hint: { author: 1 } }")],
+    ),
+    of(
+        ["unknown_operator", "chat", "bucketed", "linked,copied,bucketed"],
+        (Check, "error: unknown update operator `$addToset`"),
+        &[("$addToSet", "$addToset")],
+    ),
+    of(
+        ["audit_expects_the_wrong_number", "chat", "", "linked,copied,bucketed"],
+        (Sequential, "audit lost_messages fails"),
+        &[(
             "expect: size(all(message)) + calls.post.ok - calls.delete.ok",
             "expect: size(all(message)) + calls.post.ok",
         )],
-    },
-    Mistake {
-        name: "counter_read_then_written",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Concurrent,
-        says: "rows of person differ",
-        changes: &[(
+    ),
+    of(
+        ["counter_read_then_written", "chat", "linked", "bucketed,linked"],
+        (Concurrent, "rows of person differ"),
+        &[(
             r"        - { updateOne: people, filter: { _id: <message.author> }, update: { $inc: { posted: 1 } } }
 ",
             r"        - { findOne: people, filter: { _id: <message.author> }, as: author }
@@ -858,47 +583,31 @@ pub const MISTAKES: &[Mistake] = &[
         - { updateOne: people, filter: { _id: <message.author> }, update: { $set: { posted: <posted> } } }
 ",
         )],
-    },
-    Mistake {
-        name: "guard_against_full_buckets_forgotten",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Concurrent,
-        says: "over_full_buckets",
-        changes: &[(", used: { $lt: <bucket_size> } }", " }")],
-    },
-    Mistake {
-        name: "retry_of_another_error",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Concurrent,
-        says: "calls fail",
-        changes: &[("retry: { errors: [11000] }", "retry: { errors: [112] }")],
-    },
-    Mistake {
-        name: "one_attempt",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Concurrent,
-        says: "calls fail",
-        changes: &[(
+    ),
+    of(
+        ["guard_against_full_buckets_forgotten", "chat", "bucketed", ""],
+        (Concurrent, "over_full_buckets"),
+        &[(", used: { $lt: <bucket_size> } }", " }")],
+    ),
+    of(
+        ["retry_of_another_error", "chat", "bucketed", ""],
+        (Concurrent, "calls fail"),
+        &[("retry: { errors: [11000] }", "retry: { errors: [112] }")],
+    ),
+    of(
+        ["one_attempt", "chat", "copied", ""],
+        (Concurrent, "calls fail"),
+        &[(
             r"update: { $set: { unread: 0 } } }
           attempts: 1000",
             r"update: { $set: { unread: 0 } } }
           attempts: 1",
         )],
-    },
-    Mistake {
-        name: "pushed_again_by_a_retry",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Concurrent,
-        says: "records of message are stored twice",
-        changes: &[
+    ),
+    of(
+        ["pushed_again_by_a_retry", "chat", "bucketed", ""],
+        (Concurrent, "records of message are stored twice"),
+        &[
             (
                 r"          do:
             - { findOne: buckets, filter: { room: <room> }, sort: { number: -1 }, projection: { number: 1, used: 1 }, as: last }
@@ -928,28 +637,20 @@ pub const MISTAKES: &[Mistake] = &[
 ",
             ),
         ],
-    },
-    Mistake {
-        name: "checked_then_inserted",
-        scenario: "library-checkout",
-        strategy: "naive",
-        strategies: "",
-        way: Way::Concurrent,
-        says: "fail",
-        changes: &[(
+    ),
+    of(
+        ["checked_then_inserted", "library-checkout", "naive", ""],
+        (Concurrent, "fail"),
+        &[(
             r"    unsafe: true
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "transaction_left_out",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Mix("renaming"),
-        says: "audit stale_names ",
-        changes: &[(
+    ),
+    of(
+        ["transaction_left_out", "chat", "copied", ""],
+        (Mix("renaming"), "audit stale_names "),
+        &[(
             r"        - transaction:
             - findOneAndUpdate: people
               filter: { _id: <message.author> }
@@ -969,15 +670,11 @@ pub const MISTAKES: &[Mistake] = &[
         - { updateOne: members, filter: { room: <room>, person: <message.author> }, update: { $set: { unread: 0 } } }
 ",
         )],
-    },
-    Mistake {
-        name: "read_outside_of_the_transaction",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Mix("renaming"),
-        says: "audit stale_names ",
-        changes: &[(
+    ),
+    of(
+        ["read_outside_of_the_transaction", "chat", "copied", ""],
+        (Mix("renaming"), "audit stale_names "),
+        &[(
             r"        - transaction:
             - findOneAndUpdate: people
               filter: { _id: <message.author> }
@@ -989,15 +686,11 @@ pub const MISTAKES: &[Mistake] = &[
             - { updateOne: people, filter: { _id: <message.author> }, update: { $inc: { posted: 1 } } }
 ",
         )],
-    },
-    Mistake {
-        name: "transaction_that_only_reads",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Mix("renaming"),
-        says: "audit stale_names ",
-        changes: &[(
+    ),
+    of(
+        ["transaction_that_only_reads", "chat", "copied", ""],
+        (Mix("renaming"), "audit stale_names "),
+        &[(
             r"            - findOneAndUpdate: people
               filter: { _id: <message.author> }
               update: { $inc: { posted: 1 } }
@@ -1006,28 +699,20 @@ pub const MISTAKES: &[Mistake] = &[
             r"            - { findOne: people, filter: { _id: <message.author> }, as: author }
 ",
         )],
-    },
-    Mistake {
-        name: "task_moved_without_a_transaction",
-        scenario: "tasks",
-        strategy: "embed_two_updates",
-        strategies: "",
-        way: Way::Concurrent,
-        says: "fail",
-        changes: &[(
+    ),
+    of(
+        ["task_moved_without_a_transaction", "tasks", "embed_two_updates", ""],
+        (Concurrent, "fail"),
+        &[(
             r"    unsafe: true
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "owner_read_outside_of_the_transaction",
-        scenario: "tasks",
-        strategy: "",
-        strategies: "parent_ref,two_way_txn",
-        way: Way::Concurrent,
-        says: "fail",
-        changes: &[(
+    ),
+    of(
+        ["owner_read_outside_of_the_transaction", "tasks", "", "parent_ref,two_way_txn"],
+        (Concurrent, "fail"),
+        &[(
             r#"    - transaction:
         - findOneAndUpdate: tasks
           filter: { _id: <task._id>, owner: { $ne: <to> } }
@@ -1048,15 +733,11 @@ pub const MISTAKES: &[Mistake] = &[
         - { updateOne: tasks, filter: { _id: <task._id> }, update: { $set: { owner: <to> } } }
 ",
         )],
-    },
-    Mistake {
-        name: "serial_forgotten",
-        scenario: "chat",
-        strategy: "",
-        strategies: "linked,bucketed",
-        way: Way::Concurrent,
-        says: "the final rows of",
-        changes: &[(
+    ),
+    of(
+        ["serial_forgotten", "chat", "", "linked,bucketed"],
+        (Concurrent, "the final rows of"),
+        &[(
             r"  post:
     arguments: { room: zipf(room), message: new(message) }
     serial: room
@@ -1065,134 +746,87 @@ pub const MISTAKES: &[Mistake] = &[
     arguments: { room: zipf(room), message: new(message) }
 ",
         )],
-    },
-    Mistake {
-        name: "operation_without_a_weight",
-        scenario: "chat",
-        strategy: "",
-        strategies: "linked,copied",
-        way: Way::Verify,
-        says: "Not covered: rename",
-        changes: &[(
+    ),
+    of(
+        ["operation_without_a_weight", "chat", "", "linked,copied"],
+        (Verify, "Not covered: rename"),
+        &[(
             r"    rooms_of: 4
     rename: 4
 ",
             r"    rooms_of: 4
 ",
         )],
-    },
-    Mistake {
-        name: "run_of_different_results",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Run,
-        says: "the strategies do not return the same results",
-        changes: &[("skip: page * page_size", "skip: page")],
-    },
-    Mistake {
-        name: "show_of_an_unknown_stage",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Show,
-        says: "Unrecognized pipeline stage",
-        changes: &[(
+    ),
+    of(
+        ["run_of_different_results", "chat", "bucketed", ""],
+        (Run, "the strategies do not return the same results"),
+        &[("skip: page * page_size", "skip: page")],
+    ),
+    of(
+        ["show_of_an_unknown_stage", "chat", "bucketed", ""],
+        (Show, "Unrecognized pipeline stage"),
+        &[(
             r"          - $sort: { at: -1, _id: -1 }
           - $limit: 10",
             r"          - $push: { at: -1, _id: -1 }
           - $limit: 10",
         )],
-    },
-    Mistake {
-        name: "misspelt_collection",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Check,
-        says: "unknown collection `bucket`",
-        changes: &[(
+    ),
+    of(
+        ["misspelt_collection", "chat", "bucketed", ""],
+        (Check, "unknown collection `bucket`"),
+        &[(
             r"join:
         - updateOne: rooms",
             r"join:
         - updateOne: bucket",
         )],
-    },
-    Mistake {
-        name: "collection_in_another_case",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Check,
-        says: "unknown collection `Members`",
-        changes: &[("$lookup: { from: members", "$lookup: { from: Members")],
-    },
-    Mistake {
-        name: "unknown_slot",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Check,
-        says: "unknown",
-        changes: &[(
-            "filter: { _id: <room>, members.person: <person> }",
-            "filter: { _id: <room>, members.person: <user> }",
-        )],
-    },
-    Mistake {
-        name: "unknown_field_of_a_record",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Check,
-        says: "unknown",
-        changes: &[("$push: { messages: <message> }", "$push: { messages: <message.body> }")],
-    },
-    Mistake {
-        name: "unknown_option",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Check,
-        says: "unknown",
-        changes: &[("$set: { text: <text> } }, as: write }", "$set: { text: <text> } }, upserts: true, as: write }")],
-    },
-    Mistake {
-        name: "operation_not_implemented",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Check,
-        says: "rename",
-        changes: &[(
+    ),
+    of(
+        ["collection_in_another_case", "chat", "linked", "bucketed,linked"],
+        (Check, "unknown collection `Members`"),
+        &[("$lookup: { from: members", "$lookup: { from: Members")],
+    ),
+    of(
+        ["unknown_slot", "chat", "bucketed", ""],
+        (Check, "unknown"),
+        &[("filter: { _id: <room>, members.person: <person> }", "filter: { _id: <room>, members.person: <user> }")],
+    ),
+    of(
+        ["unknown_field_of_a_record", "chat", "bucketed", ""],
+        (Check, "unknown"),
+        &[("$push: { messages: <message> }", "$push: { messages: <message.body> }")],
+    ),
+    of(
+        ["unknown_option", "chat", "linked", "bucketed,linked"],
+        (Check, "unknown"),
+        &[("$set: { text: <text> } }, as: write }", "$set: { text: <text> } }, upserts: true, as: write }")],
+    ),
+    of(
+        ["operation_not_implemented", "chat", "bucketed", ""],
+        (Check, "rename"),
+        &[(
             r"      rename: { updateOne: people, filter: { _id: <person> }, update: { $set: { name: <name> } } }
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "state_not_defined",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Check,
-        says: "message",
-        changes: &[(
+    ),
+    of(
+        ["state_not_defined", "chat", "bucketed", ""],
+        (Check, "message"),
+        &[(
             r"      message:
         aggregate: buckets
         pipeline: [{ $unwind: $messages }, { $replaceWith: { $mergeObjects: [$messages, { room: $room }] } }]
 ",
             "",
         )],
-    },
-    Mistake {
-        name: "abort_outside_of_a_transaction",
-        scenario: "library-checkout",
-        strategy: "counter_loans_txn",
-        strategies: "",
-        way: Way::Check,
-        says: "abort",
-        changes: &[(
+    ),
+    of(
+        ["abort_outside_of_a_transaction", "library-checkout", "counter_loans_txn", ""],
+        (Check, "abort"),
+        &[(
             r"        - transaction:
             - use: delete_loan
             - if: reply.deleted == 0
@@ -1206,15 +840,11 @@ pub const MISTAKES: &[Mistake] = &[
         - { updateOne: books, filter: { _id: <held.book> }, update: { $inc: { available: 1 } } }
 ",
         )],
-    },
-    Mistake {
-        name: "retry_around_the_error_inside_a_transaction",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Check,
-        says: "transaction",
-        changes: &[(
+    ),
+    of(
+        ["retry_around_the_error_inside_a_transaction", "chat", "copied", ""],
+        (Check, "transaction"),
+        &[(
             r"        - transaction:
             - { updateOne: people, filter: { _id: <person> }, update: { $set: { name: <name> } }, as: write }
 ",
@@ -1224,33 +854,21 @@ pub const MISTAKES: &[Mistake] = &[
               do: { updateOne: people, filter: { _id: <person> }, update: { $set: { name: <name> } } }
 ",
         )],
-    },
-    Mistake {
-        name: "retry_without_a_cause",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Check,
-        says: "without a cause",
-        changes: &[("retry: { errors: [11000] }", "retry: {}")],
-    },
-    Mistake {
-        name: "text_without_a_second_pair_of_quotes",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Check,
-        says: "unknown",
-        changes: &[("rejected('not the author')", "rejected(author)")],
-    },
-    Mistake {
-        name: "audit_of_a_missing_collection",
-        scenario: "chat",
-        strategy: "",
-        strategies: "",
-        way: Way::Check,
-        says: "unknown collection `messages`",
-        changes: &[(
+    ),
+    of(
+        ["retry_without_a_cause", "chat", "bucketed", ""],
+        (Check, "without a cause"),
+        &[("retry: { errors: [11000] }", "retry: {}")],
+    ),
+    of(
+        ["text_without_a_second_pair_of_quotes", "chat", "bucketed", ""],
+        (Check, "unknown"),
+        &[("rejected('not the author')", "rejected(author)")],
+    ),
+    of(
+        ["audit_of_a_missing_collection", "chat", "", ""],
+        (Check, "unknown collection `messages`"),
+        &[(
             r"    strategies: [bucketed, bucketed_unguarded]
     live: true
     find: buckets",
@@ -1258,43 +876,31 @@ pub const MISTAKES: &[Mistake] = &[
     live: true
     find: messages",
         )],
-    },
-    Mistake {
-        name: "operation_above_its_earlier_one",
-        scenario: "chat",
-        strategy: "",
-        strategies: "",
-        way: Way::Check,
-        says: "earlier",
-        changes: &[(
+    ),
+    of(
+        ["operation_above_its_earlier_one", "chat", "", ""],
+        (Check, "earlier"),
+        &[(
             r#"made: earlier(post)
       message: "uniform(1, 3) == 1"#,
             r#"made: earlier(join)
       message: "uniform(1, 3) == 1"#,
         )],
-    },
-    Mistake {
-        name: "weight_of_an_unknown_operation",
-        scenario: "chat",
-        strategy: "",
-        strategies: "",
-        way: Way::Check,
-        says: "unknown",
-        changes: &[(
+    ),
+    of(
+        ["weight_of_an_unknown_operation", "chat", "", ""],
+        (Check, "unknown"),
+        &[(
             r"    react: 12
 ",
             r"    reacts: 12
 ",
         )],
-    },
-    Mistake {
-        name: "lost_update_without_an_audit",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "linked,copied",
-        way: Way::Concurrent,
-        says: "lead to neither of their orders",
-        changes: &[(
+    ),
+    of(
+        ["lost_update_without_an_audit", "chat", "copied", "linked,copied"],
+        (Concurrent, "lead to neither of their orders"),
+        &[(
             r"        - return: outcome(write)
 ",
             r#"        - return: outcome(write)
@@ -1309,15 +915,11 @@ pub const MISTAKES: &[Mistake] = &[
         - return: ok()
 "#,
         )],
-    },
-    Mistake {
-        name: "counter_raised_again_by_a_retry",
-        scenario: "chat",
-        strategy: "bucketed",
-        strategies: "",
-        way: Way::Concurrent,
-        says: "lead to neither of their orders",
-        changes: &[
+    ),
+    of(
+        ["counter_raised_again_by_a_retry", "chat", "bucketed", ""],
+        (Concurrent, "lead to neither of their orders"),
+        &[
             (
                 r"          do:
             - { findOne: buckets, filter: { room: <room> }, sort: { number: -1 }, projection: { number: 1, used: 1 }, as: last }
@@ -1335,15 +937,11 @@ pub const MISTAKES: &[Mistake] = &[
 ",
             ),
         ],
-    },
-    Mistake {
-        name: "half_of_a_transaction_visible",
-        scenario: "library-checkout",
-        strategy: "counter_loans_txn",
-        strategies: "",
-        way: Way::Concurrent,
-        says: "finds anomalies while calls run",
-        changes: &[(
+    ),
+    of(
+        ["half_of_a_transaction_visible", "library-checkout", "counter_loans_txn", ""],
+        (Concurrent, "finds anomalies while calls run"),
+        &[(
             r"        - transaction:
             - use: delete_loan
             - if: reply.deleted == 0
@@ -1357,15 +955,11 @@ pub const MISTAKES: &[Mistake] = &[
         - { updateOne: books, filter: { _id: <held.book> }, update: { $inc: { available: 1 } } }
 ",
         )],
-    },
-    Mistake {
-        name: "state_of_all_with_a_limit",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "linked,copied",
-        way: Way::Sequential,
-        says: "right after loading",
-        changes: &[(
+    ),
+    of(
+        ["state_of_all_with_a_limit", "chat", "linked", "linked,copied"],
+        (Sequential, "right after loading"),
+        &[(
             r"      rename: { updateOne: people, filter: { _id: <person> }, update: { $set: { name: <name> } } }
 ",
             r"      rename: { updateOne: people, filter: { _id: <person> }, update: { $set: { name: <name> } } }
@@ -1373,41 +967,29 @@ pub const MISTAKES: &[Mistake] = &[
       message: { find: messages, sort: { _id: 1 }, limit: 3 }
 ",
         )],
-    },
-    Mistake {
-        name: "load_of_all_without_a_field",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "linked,copied",
-        way: Way::Sequential,
-        says: "right after loading",
-        changes: &[(
+    ),
+    of(
+        ["load_of_all_without_a_field", "chat", "linked", "linked,copied"],
+        (Sequential, "right after loading"),
+        &[(
             "document: { ...: <member>, room: <member.room> }",
             "document: { room: <member.room>, person: <member.person> }",
         )],
-    },
-    Mistake {
-        name: "filter_that_matches_nothing_anywhere",
-        scenario: "chat",
-        strategy: "",
-        strategies: "linked,copied,bucketed",
-        way: Way::Verify,
-        says: "Vacuous",
-        changes: &[(
+    ),
+    of(
+        ["filter_that_matches_nothing_anywhere", "chat", "", "linked,copied,bucketed"],
+        (Verify, "Vacuous"),
+        &[(
             r"arguments: { person: zipf(person) }
     returns: [message]",
             r"arguments: { person: zipf(person).name }
     returns: [message]",
         )],
-    },
-    Mistake {
-        name: "write_that_changes_nothing_anywhere",
-        scenario: "chat",
-        strategy: "",
-        strategies: "linked,copied,bucketed",
-        way: Way::Verify,
-        says: "Vacuous",
-        changes: &[(
+    ),
+    of(
+        ["write_that_changes_nothing_anywhere", "chat", "", "linked,copied,bucketed"],
+        (Verify, "Vacuous"),
+        &[(
             r"  mark_read:
     arguments: { member: uniform(member) }
     serial: member.room",
@@ -1415,93 +997,57 @@ pub const MISTAKES: &[Mistake] = &[
     arguments: { other: uniform(room), member: "{'room': other.topic, 'person': 1}" }
     serial: member.room"#,
         )],
-    },
-    Mistake {
-        name: "more_bytes_for_the_same_answer",
-        scenario: "blog-comments",
-        strategy: "embedded",
-        strategies: "linked,embedded",
-        way: Way::Verify,
-        says: "Bytes received",
-        changes: &[(
+    ),
+    of(
+        ["more_bytes_for_the_same_answer", "blog-comments", "embedded", "linked,embedded"],
+        (Verify, "Bytes received"),
+        &[(
             "post: { findOne: posts, filter: { _id: <post> }, projection: { comments: 0 } }",
             "post: { findOne: posts, filter: { _id: <post> } }",
         )],
-    },
-    Mistake {
-        name: "index_missing",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Verify,
-        says: "COLLSCAN",
-        changes: &[(", { author: 1, at: -1, _id: -1 }]", "]")],
-    },
-    Mistake {
-        name: "index_missing_in_lookup",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Verify,
-        says: "COLLSCAN",
-        changes: &[("{ key: { room: 1, person: 1 }, unique: true }", "{ key: { person: 1, room: 1 }, unique: true }")],
-    },
-    Mistake {
-        name: "sort_in_memory",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Verify,
-        says: "in memory",
-        changes: &[("{ room: 1, at: -1, _id: -1 }", "{ room: 1, at: 1, _id: -1 }")],
-    },
-    Mistake {
-        name: "index_on_a_field_that_nothing_writes",
-        scenario: "chat",
-        strategy: "linked",
-        strategies: "bucketed,linked",
-        way: Way::Check,
-        says: "warning: nothing writes",
-        changes: &[(
+    ),
+    of(
+        ["index_missing", "chat", "linked", "bucketed,linked"],
+        (Verify, "COLLSCAN"),
+        &[(", { author: 1, at: -1, _id: -1 }]", "]")],
+    ),
+    of(
+        ["index_missing_in_lookup", "chat", "linked", "bucketed,linked"],
+        (Verify, "COLLSCAN"),
+        &[("{ key: { room: 1, person: 1 }, unique: true }", "{ key: { person: 1, room: 1 }, unique: true }")],
+    ),
+    of(
+        ["sort_in_memory", "chat", "linked", "bucketed,linked"],
+        (Verify, "in memory"),
+        &[("{ room: 1, at: -1, _id: -1 }", "{ room: 1, at: 1, _id: -1 }")],
+    ),
+    of(
+        ["index_on_a_field_that_nothing_writes", "chat", "linked", "bucketed,linked"],
+        (Check, "warning: nothing writes"),
+        &[(
             "indexes: [{ room: 1, at: -1, _id: -1 }, { author: 1, at: -1, _id: -1 }]",
             "indexes: [{ room: 1, at: -1, _id: -1 }, { authro: 1, at: -1, _id: -1 }]",
         )],
-    },
-    Mistake {
-        name: "index_missing_in_graph_lookup",
-        scenario: "trees",
-        strategy: "child",
-        strategies: "",
-        way: Way::Verify,
-        says: "$graphLookup from nodes scans",
-        changes: &[("        indexes: [{ children: 1 }]\n", "")],
-    },
-    Mistake {
-        name: "whole_record_as_an_id",
-        scenario: "chat",
-        strategy: "copied",
-        strategies: "",
-        way: Way::Check,
-        says: "warning: `<message>` is the whole new record",
-        changes: &[("{ ...: <message>, room: <room>, name", "{ ...: <message>, _id: <message>, room: <room>, name")],
-    },
-    Mistake {
-        name: "parameter_of_another_kind_in_a_mix",
-        scenario: "chat",
-        strategy: "",
-        strategies: "linked,copied",
-        way: Way::Check,
-        says: "warning: mix `verify` changes parameter `page_size`",
-        changes: &[("page_size: 5,", "page_size: 5.0,")],
-    },
-    Mistake {
-        name: "list_read_then_written",
-        scenario: "blog-comments",
-        strategy: "embedded",
-        strategies: "linked,embedded",
-        way: Way::Concurrent,
-        says: "acknowledged records of comment are not stored",
-        changes: &[(
+    ),
+    of(
+        ["index_missing_in_graph_lookup", "trees", "child", ""],
+        (Verify, "$graphLookup from nodes scans"),
+        &[("        indexes: [{ children: 1 }]\n", "")],
+    ),
+    of(
+        ["whole_record_as_an_id", "chat", "copied", ""],
+        (Check, "warning: `<message>` is the whole new record"),
+        &[("{ ...: <message>, room: <room>, name", "{ ...: <message>, _id: <message>, room: <room>, name")],
+    ),
+    of(
+        ["parameter_of_another_kind_in_a_mix", "chat", "", "linked,copied"],
+        (Check, "warning: mix `verify` changes parameter `page_size`"),
+        &[("page_size: 5,", "page_size: 5.0,")],
+    ),
+    of(
+        ["list_read_then_written", "blog-comments", "embedded", "linked,embedded"],
+        (Concurrent, "acknowledged records of comment are not stored"),
+        &[(
             "      add_comment: { updateOne: posts, filter: { _id: <post> }, update: { $push: { comments: <comment> } } }\n",
             r#"      add_comment:
         - { findOne: posts, filter: { _id: <post> }, as: found }
@@ -1510,5 +1056,5 @@ pub const MISTAKES: &[Mistake] = &[
         - return: outcome(reply)
 "#,
         )],
-    },
+    ),
 ];
