@@ -12,7 +12,6 @@ mod layering;
 mod one_voice;
 mod open_loop;
 mod phases;
-mod plan_diagnostics;
 mod published_numbers;
 mod reader;
 mod steps;
