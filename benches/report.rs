@@ -5,15 +5,13 @@
 #[path = "../tests/harness/record.rs"]
 mod record;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use docshape::record::LatencyHistogram;
 use docshape::report::{Html, Markdown, Renderer, Report, Terminal};
 use docshape::results::{
-    CellRecord, MachineRecord, OperationRecord, Part, Preset, RoundRecord, RunRecord, RunSettings, SliceRecord, load,
-    save,
+    CellRecord, OperationRecord, Part, Preset, RoundRecord, RunRecord, RunSettings, SliceRecord, load, save,
 };
 
 const ROUNDS: u64 = 20;
@@ -52,19 +50,10 @@ fn cell(arm: usize, state: &mut u64) -> CellRecord {
         load_seconds: 0.3,
         calls: CALLS * OPERATIONS as u64,
         seconds: 10.0,
-        connections_created: 0,
         operations: (0..OPERATIONS).map(|one| operation(arm, one, state)).collect(),
-        own_counters: Vec::new(),
-        deferred: None,
         slices,
         warm_up,
-        open: None,
-        check_out: None,
-        counters: BTreeMap::new(),
-        machine: MachineRecord::default(),
-        before: Vec::new(),
-        after: Vec::new(),
-        audits: Vec::new(),
+        ..CellRecord::default()
     }
 }
 

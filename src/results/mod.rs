@@ -74,7 +74,7 @@ pub const FORMAT_VERSION: u32 = 3;
 pub const HLOG_FILE: &str = "latency.hlog";
 
 /// A whole run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// [`FORMAT_VERSION`] of the build that wrote it.
     pub format: u32,
@@ -148,12 +148,13 @@ pub struct IdenticalProgramRecord {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// All rounds are there.
     Complete,
     /// It is still running, or its process was ended from outside.
+    #[default]
     Unfinished,
     /// The user stopped it.
     Interrupted,
@@ -162,7 +163,7 @@ pub enum Status {
 }
 
 /// The scenario of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScenarioRecord {
     /// Its name.
     pub name: String,
@@ -180,7 +181,7 @@ pub struct ScenarioRecord {
 }
 
 /// The mix of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MixRecord {
     /// Its name.
     pub name: String,
@@ -189,7 +190,7 @@ pub struct MixRecord {
 }
 
 /// The server of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServerRecord {
     /// Its version.
     pub version: String,
@@ -206,17 +207,18 @@ pub struct ServerRecord {
 }
 
 /// How many servers the strategies of a run had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerSharing {
     /// One for all of them.
+    #[default]
     Shared,
     /// One for each, alike; all but the one that was measured were stopped.
     PerStrategy,
 }
 
 /// A strategy of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StrategyRecord {
     /// Its name.
     pub name: String,

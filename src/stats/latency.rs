@@ -179,8 +179,6 @@ impl Distribution {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -191,28 +189,12 @@ mod tests {
     fn outcome(outcome: CallOutcome, values: &[u64]) -> OutcomeRecord {
         let mut service = LatencyHistogram::new(Duration::from_secs(10));
         values.iter().for_each(|value| service.record(*value));
-        OutcomeRecord {
-            outcome,
-            count: service.count(),
-            saturated: service.saturated(),
-            sum: service.sum(),
-            service: StoredHistogram::new(&service),
-            response: None,
-        }
+        OutcomeRecord::new(outcome, &service)
     }
 
     fn operation(outcomes: Vec<OutcomeRecord>) -> OperationRecord {
         let calls = outcomes.iter().map(|outcome| outcome.count).sum();
-        OperationRecord {
-            calls,
-            round_trips: calls,
-            outcomes,
-            errors: BTreeMap::new(),
-            unknown: 0,
-            messages: BTreeMap::new(),
-            retries: BTreeMap::new(),
-            inconsistency: None,
-        }
+        OperationRecord { calls, round_trips: calls, outcomes, ..OperationRecord::default() }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::results::verification::Verification;
 use crate::results::{
     Arrivals, CellRecord, CollectionSizes, Environment, FORMAT_VERSION, LoadModel, MixRecord, OpenRecord,
     OperationRecord, OutcomeRecord, Part, Preset, RUN_FILE, RoundRecord, RunRecord, RunSettings, ScenarioRecord,
-    ServerRecord, ServerSharing, Status, StrategyRecord, TimesRecord, load,
+    ServerRecord, Status, StrategyRecord, TimesRecord, load,
 };
 
 /// Typical times in nanoseconds: a row per strategy, a column per operation.
@@ -27,17 +27,14 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
         format: FORMAT_VERSION,
         version: "0.1.0".into(),
         id: "1a2b3c4d".into(),
-        git: None,
-        turns_with: None,
         status: Status::Complete,
         started: "2026-01-31T12:00:00Z".into(),
         scenario: ScenarioRecord {
             name: "blog-comments".into(),
             title: "Embed, link or bucket?".into(),
             about: "A post collects comments;\nreaders see a post with all of them | or <b>one</b> page.".into(),
-            argument: String::new(),
             sha256: "5f".repeat(32),
-            text: String::new(),
+            ..ScenarioRecord::default()
         },
         parameters: vec![("posts".into(), 200.into()), ("word".into(), "it's".into())],
         mix: MixRecord {
@@ -50,8 +47,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             embedded: true,
             topology: "replica set of one".into(),
             facts: vec![("storage engine".into(), "wiredTiger".into())],
-            cache_bytes: None,
-            servers: ServerSharing::Shared,
+            ..ServerRecord::default()
         },
         environment: Environment {
             platform: "linux x86_64".into(),
@@ -65,9 +61,7 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             strategy("linked", "A document per comment.", false),
             strategy("bucket_rmw", "Read, change, write back: loses comments.", true),
         ],
-        skipped: Vec::new(),
         operations: ["add_comment", "read_post", "count"].map(str::to_owned).to_vec(),
-        claims: Vec::new(),
         verification: Some(Verification {
             scenario: "blog-comments".into(),
             mix: "default".into(),
@@ -77,13 +71,10 @@ pub(crate) fn run(rounds: u64) -> RunRecord {
             baseline: "embedded".into(),
             ..Verification::default()
         }),
-        parts: BTreeMap::new(),
         rounds: (0..rounds).map(round).collect(),
         part: Some(Part::Saturation),
-        identical: Vec::new(),
-        query_plans: Vec::new(),
-        events: Vec::new(),
         warnings: vec!["read_post of linked scans `comments`\n\u{1b}[31mwhole".into()],
+        ..RunRecord::default()
     }
 }
 
@@ -103,7 +94,7 @@ fn settings(rounds: u64) -> RunSettings {
 }
 
 fn strategy(name: &str, about: &str, is_unsafe: bool) -> StrategyRecord {
-    StrategyRecord { name: name.into(), about: about.into(), is_unsafe, is_repeat: false, collections: Vec::new() }
+    StrategyRecord { name: name.into(), about: about.into(), is_unsafe, ..StrategyRecord::default() }
 }
 
 fn round(index: u64) -> RoundRecord {

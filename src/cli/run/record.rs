@@ -1,7 +1,5 @@
 //! The record of a run before its first call.
 
-use std::collections::BTreeMap;
-
 use sha2::{Digest, Sha256};
 
 use crate::cli::scenario::Ready;
@@ -10,7 +8,7 @@ use crate::engine::indexes;
 use crate::plan::{Arm, Plan, Raw, Value, written};
 use crate::results::{
     ClaimRecord, CollectionRecord, Environment, FORMAT_VERSION, IdenticalProgramRecord, MixRecord, RunRecord,
-    RunSettings, ScenarioRecord, ServerRecord, Status, StrategyRecord, Than,
+    RunSettings, ScenarioRecord, ServerRecord, StrategyRecord, Than,
 };
 use crate::scenario::{self, ClaimSubject, Scenario, Source};
 
@@ -26,8 +24,6 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         version: env!("CARGO_PKG_VERSION").into(),
         id: invocation.id.clone(),
         git: option_env!("DOCSHAPE_COMMIT").map(str::to_owned),
-        turns_with: None,
-        status: Status::Unfinished,
         started: invocation.started_text(),
         scenario: scenario_record(plan, &ready.source),
         parameters: plan.parameters.iter().map(|(name, value)| (name.to_string(), json(value))).collect(),
@@ -48,14 +44,8 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         skipped: ready.skipped.clone(),
         operations: plan.operations.iter().map(|operation| operation.name.to_string()).collect(),
         claims: claims(&ready.scenario, plan),
-        verification: None,
-        parts: BTreeMap::new(),
-        rounds: Vec::new(),
-        part: None,
         identical: identical.collect(),
-        query_plans: Vec::new(),
-        events: Vec::new(),
-        warnings: Vec::new(),
+        ..RunRecord::default()
     }
 }
 
