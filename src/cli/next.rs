@@ -33,14 +33,13 @@ impl NextCommand {
 
     /// A subcommand that measures what a run measured.
     pub fn like(command: &str, record: &RunRecord) -> NextCommand {
-        NextCommand::on(command, record, &subject_of(record))
+        NextCommand::on(command, record, record.subject())
     }
 
-    /// A subcommand that measures another part of the scenario of a run.
-    pub fn on(command: &str, record: &RunRecord, subject: &SubjectArguments) -> NextCommand {
-        let scenario = &record.scenario;
-        let name = if scenario.argument.is_empty() { &scenario.name } else { &scenario.argument };
-        let next = NextCommand::new([command, name]).subject(subject);
+    /// A subcommand that measures another part of the scenario of a run, see [`RunRecord::subject`].
+    pub fn on(command: &str, record: &RunRecord, subject: Vec<(&str, String)>) -> NextCommand {
+        let next = NextCommand::new([command, record.scenario.opened()]);
+        let next = subject.into_iter().fold(next, |next, (name, value)| next.option(name, &value));
         if record.server.embedded { next } else { next.option("uri", "URI").option("yes", "") }
     }
 
@@ -100,18 +99,6 @@ impl NextCommand {
     pub(crate) fn line(&self) -> String {
         let words: Vec<String> = self.words.iter().map(|word| quoted(&plain(word))).collect();
         format!("Next: {}\n", words.join(" "))
-    }
-}
-
-/// The part of its scenario that a run measured, as options; strategies are those of the scenario.
-pub fn subject_of(record: &RunRecord) -> SubjectArguments {
-    let settings = &record.settings;
-    SubjectArguments {
-        mix: Some(record.mix.name.clone()).filter(|mix| mix != "default"),
-        share: settings.shares.clone(),
-        set: settings.set.clone(),
-        write_concern: Some(settings.write_concern.clone()).filter(|concern| concern != "majority"),
-        ..SubjectArguments::default()
     }
 }
 

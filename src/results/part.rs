@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::record::Part;
 
-use super::{IdenticalProgramRecord, RoundRecord, RunRecord, RunSettings};
+use super::{IdenticalProgramRecord, RoundRecord, RunRecord, RunSettings, ScenarioRecord, in_percent};
 
 impl RunRecord {
     /// The run as far as one part is concerned: its rounds, its load, its clients. `None` when the part was not measured.
@@ -38,6 +38,16 @@ impl RunRecord {
         as_baseline(one) && as_baseline(other)
     }
 
+    /// What the user chose of the scenario, as options of the command line with their values; strategies are those of the scenario.
+    pub fn subject(&self) -> Vec<(&'static str, String)> {
+        let RunSettings { shares, set, write_concern, .. } = &self.settings;
+        let mix = (self.mix.name != "default").then(|| ("mix", self.mix.name.clone()));
+        let shares = shares.iter().map(|(name, share)| ("share", format!("{name}={}%", in_percent(*share))));
+        let set = set.iter().map(|(name, value)| ("set", format!("{name}={value}")));
+        let concern = (write_concern != "majority").then(|| ("write-concern", write_concern.clone()));
+        mix.into_iter().chain(shares).chain(set).chain(concern).collect()
+    }
+
     /// The name of a strategy; `?` where there is none.
     pub fn strategy_name(&self, strategy: usize) -> &str {
         self.strategies.get(strategy).map_or("?", |strategy| &strategy.name)
@@ -51,6 +61,13 @@ impl RunRecord {
     /// Adds a complete round of every part.
     pub fn add_round(&mut self, round: BTreeMap<Part, RoundRecord>) {
         round.into_iter().for_each(|(part, round)| self.parts.entry(part).or_default().push(round));
+    }
+}
+
+impl ScenarioRecord {
+    /// What the command line calls it: the path by which it was opened, or its name in the catalogue.
+    pub fn opened(&self) -> &str {
+        if self.argument.is_empty() { &self.name } else { &self.argument }
     }
 }
 

@@ -41,22 +41,13 @@ pub fn again(arguments: &RunArguments, preset: Preset) -> NextCommand {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
+    use super::super::argument::tests::parse;
     use super::*;
-    use crate::command_line::{Arguments, CliCommand};
-
-    fn arguments(line: &[&str]) -> RunArguments {
-        match Arguments::try_parse_from([&["docshape", "run"], line].concat()).unwrap().command {
-            CliCommand::Run(arguments) => *arguments,
-            other => panic!("{other:?}"),
-        }
-    }
 
     #[test]
     fn next_command_has_the_subject_and_not_the_length() {
         let of = |line: &[&str]| {
-            again(&arguments(line), Preset::Quick).line().trim_start_matches("Next: ").trim_end().to_owned()
+            again(&parse(line).unwrap(), Preset::Quick).line().trim_start_matches("Next: ").trim_end().to_owned()
         };
         let smoke =
             ["blog-comments", "--preset", "smoke", "--rounds", "3", "--calls", "70", "--no-verify", "--out", "x"];

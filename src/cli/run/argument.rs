@@ -290,13 +290,14 @@ impl ValueEnum for Arrivals {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use clap::{Command, CommandFactory, Parser};
 
     use super::*;
     use crate::command_line::{Arguments, CliCommand};
 
-    fn parse(line: &[&str]) -> Result<RunArguments, clap::Error> {
+    /// The arguments of `docshape run` with these words.
+    pub(in crate::cli::run) fn parse(line: &[&str]) -> Result<RunArguments, clap::Error> {
         match Arguments::try_parse_from([&["docshape", "run"], line].concat())?.command {
             CliCommand::Run(arguments) => Ok(*arguments),
             other => panic!("{other:?}"),
@@ -355,51 +356,14 @@ mod tests {
 
     #[test]
     fn the_table_of_settings_makes_the_same_settings_again() {
-        let lines: [&[&str]; 4] = [
-            &[
-                "--preset",
-                "full",
-                "--calls",
-                "700",
-                "--noise",
-                "7",
-                "--error-budget",
-                "0.5",
-                "--isolate",
-                "--seed",
-                "9",
-            ],
-            &[
-                "--only",
-                "rate,own",
-                "--same-data",
-                "--rate",
-                "12.5",
-                "--arrivals",
-                "uniform",
-                "--clients",
-                "5",
-                "--threads",
-                "2",
-                "--slices",
-                "3",
-            ],
-            &[
-                "--duration",
-                "1.5s",
-                "--timeout",
-                "250ms",
-                "--rounds",
-                "3",
-                "--threshold",
-                "a.b.max<1s",
-                "--cache-gb",
-                "2",
-            ],
-            &["--only", "own,saturation", "--calls", "300"],
+        let lines = [
+            "--preset full --calls 700 --noise 7 --error-budget 0.5 --isolate --seed 9",
+            "--only rate,own --same-data --rate 12.5 --arrivals uniform --clients 5 --threads 2 --slices 3",
+            "--duration 1.5s --timeout 250ms --rounds 3 --threshold a.b.max<1s --cache-gb 2",
+            "--only own,saturation --calls 300",
         ];
-        for line in lines {
-            let settings = parse(&[&["x"], line].concat()).unwrap().settings();
+        for line in lines.map(|line| line.split(' ').collect::<Vec<_>>()) {
+            let settings = parse(&[&["x"], line.as_slice()].concat()).unwrap().settings();
             let words: Vec<String> = settings
                 .table()
                 .iter()

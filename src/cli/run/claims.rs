@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::campaign::{Interleaving, Point, Rounds, carry_out};
 use crate::cli::argument::SubjectArguments;
-use crate::cli::next::{NextCommand, subject_of};
+use crate::cli::next::NextCommand;
 use crate::cli::report::terminal;
 use crate::cli::scenario::{Ready, prepare};
 use crate::cli::server::ServerChoice;
@@ -222,9 +222,10 @@ pub fn after_claims(record: &ClaimsRecord, folder: &Path) -> NextCommand {
     match (measured, decisive) {
         (Some((of, run)), _) if !undecided.is_empty() && longer != record.preset => {
             // What claims need is no option of the user's.
-            let mut subject = SubjectArguments { mix: None, ..subject_of(&run) };
-            subject.set.retain(|setting| !of.set.contains(setting));
-            let next = NextCommand::on("run", &run, &subject).preset(longer);
+            let set: Vec<String> = of.set.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let mut subject = run.subject();
+            subject.retain(|(option, value)| *option != "mix" && !(*option == "set" && set.contains(value)));
+            let next = NextCommand::on("run", &run, subject).preset(longer);
             next.word(&format!("--claims={}", undecided.join(",")))
         }
         (_, Some(decisive)) => NextCommand::about(&["report"], &folder.join(decisive)),
@@ -366,17 +367,15 @@ fn needed(subject: &ClaimSubject) -> Part {
 mod tests {
     use clap::Parser;
 
+    use super::super::argument::tests::parse;
     use super::*;
     use crate::cli::scenario::prepare_source;
-    use crate::command_line::{Arguments, CliCommand};
+    use crate::command_line::Arguments;
     use crate::compile::Choice;
     use crate::scenario::Source;
 
     fn arguments(line: &[&str]) -> RunArguments {
-        match Arguments::try_parse_from([&["docshape", "run", "x"], line].concat()).unwrap().command {
-            CliCommand::Run(arguments) => *arguments,
-            other => panic!("{other:?}"),
-        }
+        parse(&[&["x"], line].concat()).unwrap()
     }
 
     fn ready() -> Ready {

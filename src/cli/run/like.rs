@@ -171,8 +171,7 @@ impl EarlierRun {
     /// The scenario: the one that the user names, else that of the record, whose text is used if its file is gone.
     fn source(&self, scenario: Option<&str>) -> Result<Source, CliError> {
         let recorded = &self.record.scenario;
-        let argument = if recorded.argument.is_empty() { &recorded.name } else { &recorded.argument };
-        let name = scenario.unwrap_or(argument);
+        let name = scenario.unwrap_or(recorded.opened());
         let source = match catalogue::open(name) {
             Ok(source) => source,
             Err(error) if scenario.is_some() => return Err(error),
@@ -218,24 +217,15 @@ fn option(name: &str, values: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
+    use super::super::argument::tests::parse;
     use super::*;
-    use crate::command_line::{Arguments, CliCommand};
     use crate::results::LoadModel;
 
     const OLD: &str = "results/person-address/default/mongodb-6.0.5-2-cores";
 
-    fn parse(line: &[&str]) -> RunArguments {
-        match Arguments::try_parse_from([&["docshape", "run"], line].concat()).unwrap().command {
-            CliCommand::Run(arguments) => *arguments,
-            other => panic!("{other:?}"),
-        }
-    }
-
     fn plan(line: &[&str]) -> Result<PlannedRun, CliError> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(OLD);
-        EarlierRun { path: OLD.into(), ..EarlierRun::load(&path)? }.plan(&parse(line))
+        EarlierRun { path: OLD.into(), ..EarlierRun::load(&path)? }.plan(&parse(line).unwrap())
     }
 
     #[test]
@@ -247,8 +237,9 @@ mod tests {
         let EarlierRun { path, mut record } = EarlierRun { path, record: old.clone() };
         // Its own text, whatever the catalogue has by now.
         record.scenario.argument = "./gone.yaml".into();
-        let planned =
-            EarlierRun { path, record }.plan(&parse(&["--like", OLD, "--seed", "77", "--clients", "8"])).unwrap();
+        let planned = EarlierRun { path, record }
+            .plan(&parse(&["--like", OLD, "--seed", "77", "--clients", "8"]).unwrap())
+            .unwrap();
         assert_eq!(&*planned.ready.source.text, source);
         let shared = planned.settings.shared_mongod.clone();
         assert_eq!(planned.settings, RunSettings { seed: 77, shared_mongod: shared, ..old.settings.clone() });

@@ -62,26 +62,12 @@ impl NextStep {
 
     /// What it is good for, and the command, with names between backticks. `record` is the whole run.
     pub(crate) fn sentence(&self, record: &RunRecord) -> String {
-        let scenario = &record.scenario;
-        let name = if scenario.argument.is_empty() { &scenario.name } else { &scenario.argument };
-        let mut subject = vec![name.clone()];
-        let mut option = |name: &str, value: String| subject.extend([format!("--{name}"), value]);
-        if record.mix.name != "default" {
-            option("mix", record.mix.name.clone());
-        }
-        record
-            .settings
-            .shares
-            .iter()
-            .for_each(|(name, share)| option("share", format!("{name}={}%", in_percent(*share))));
-        record.settings.set.iter().for_each(|(name, value)| option("set", format!("{name}={value}")));
-        if record.settings.write_concern != "majority" {
-            option("write-concern", record.settings.write_concern.clone());
-        }
+        let name = record.scenario.opened();
         let command = |command: &str, options: &[&str]| {
-            let words = [&["docshape", command][..], &subject.iter().map(String::as_str).collect::<Vec<_>>(), options];
-            let words: Vec<String> = words.concat().into_iter().map(|word| quoted(&plain(word))).collect();
-            marked(&words.join(" "))
+            let subject = record.subject().into_iter().flat_map(|(name, value)| [format!("--{name}"), value]);
+            let words = ["docshape", command, name].map(str::to_owned).into_iter().chain(subject);
+            let words = words.chain(options.iter().map(|option| (*option).to_owned()));
+            marked(&words.map(|word| quoted(&plain(&word))).collect::<Vec<_>>().join(" "))
         };
         match self {
             NextStep::SelfTest => "Find out what disturbs this machine: `docshape selftest`.".to_owned(),

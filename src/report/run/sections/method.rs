@@ -7,7 +7,7 @@ use crate::report::document::{Cell, Forms, Listing, Row, Section, Table, column}
 use crate::report::run::decision::phrase;
 use crate::report::run::{PartEvaluations, cost, validity};
 use crate::results::verification::Verification;
-use crate::results::{CellRecord, LoadModel, Part, PublishedMetric, RunRecord, ScenarioRecord, ServerSharing, Setting};
+use crate::results::{CellRecord, LoadModel, Part, PublishedMetric, RunRecord, ServerSharing, Setting};
 use crate::stats;
 
 /// The settings and the command that measures the run again.
@@ -181,9 +181,7 @@ pub(crate) fn bare(value: &serde_json::Value) -> String {
 pub(crate) fn command(record: &RunRecord) -> String {
     let named = record.strategies.iter().filter(|strategy| !strategy.is_repeat);
     let strategies: Vec<&str> = named.map(|strategy| strategy.name.as_str()).collect();
-    let ScenarioRecord { name, argument, .. } = &record.scenario;
-    let scenario = if argument.is_empty() { name } else { argument };
-    let mut words = vec!["docshape".to_owned(), "run".into(), scenario.clone()];
+    let mut words = vec!["docshape".to_owned(), "run".into(), record.scenario.opened().to_owned()];
     let mut option = |name: &str, value: &dyn Display| words.extend([format!("--{name}"), value.to_string()]);
     option("strategies", &strategies.join(","));
     option("mix", &record.mix.name);

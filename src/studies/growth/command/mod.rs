@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::campaign::{EarlyEnd, carry_out};
 use crate::cli::argument::SubjectArguments;
-use crate::cli::next::{NextCommand, subject_of};
+use crate::cli::next::NextCommand;
 use crate::cli::progress::Progress;
 use crate::cli::report::conclude_study;
 use crate::cli::run::{Invocation, JobServers, PointSetup, ServerJob, resume};
@@ -85,7 +85,8 @@ fn resume(arguments: &GrowArguments, folder: &Path) -> Result<Exit, CliError> {
 
 /// The command after growth: a run of the scenario, not of the few records that grew.
 pub fn next(run: &RunRecord) -> NextCommand {
-    NextCommand::on("run", run, &SubjectArguments { set: Vec::new(), ..subject_of(run) })
+    let is_kept = |(option, _): &(&str, String)| *option != "set";
+    NextCommand::on("run", run, run.subject().into_iter().filter(is_kept).collect())
 }
 
 /// What grows and what is measured besides: what the command line says, else the scenario's `growth`.

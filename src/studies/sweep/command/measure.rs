@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::campaign::{EarlyEnd, Interleaving, Point, Rounds, carry_out, status};
-use crate::cli::next::{NextCommand, subject_of};
+use crate::cli::next::NextCommand;
 use crate::cli::progress::Progress;
 use crate::cli::report::conclude_study;
 use crate::cli::run::{JobServers, PointSetup, resume};
@@ -105,17 +105,19 @@ pub fn next(sweep: &SweepRecord, runs: &[RunRecord]) -> NextCommand {
     let Some(first) = runs.first() else { return NextCommand::new(["list"]) };
     let flips = sweep.conclusion.iter().flat_map(|found| &found.findings).any(|finding| finding.flips);
     // What the sweep varies is no option of the user's.
-    let mut subject = subject_of(first);
-    let is_varied = |name: &str| sweep.vary.iter().any(|condition| condition.name == name);
-    subject.set.retain(|(name, _)| !is_varied(name));
-    subject.share.retain(|(name, _)| !is_varied(&format!("share:{name}")));
+    let mut subject = first.subject();
+    subject.retain(|(option, value)| {
+        let name = value.split('=').next().unwrap_or_default();
+        let name = if *option == "share" { format!("share:{name}") } else { name.to_owned() };
+        !["set", "share"].contains(option) || sweep.vary.iter().all(|condition| condition.name != name)
+    });
     match sweep.vary.as_slice() {
         [one]
             if flips && sweep.refine.is_none() && one.values.iter().all(|value| condition_number(value).is_some()) =>
         {
             let vary = format!("{}={}", one.name, one.values.join(","));
-            NextCommand::on("sweep", first, &subject).option("vary", &vary).option("refine", "3")
+            NextCommand::on("sweep", first, subject).option("vary", &vary).option("refine", "3")
         }
-        _ => NextCommand::on("run", first, &subject).option("preset", "full"),
+        _ => NextCommand::on("run", first, subject).option("preset", "full"),
     }
 }
