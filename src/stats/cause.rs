@@ -151,7 +151,7 @@ pub fn cause(
 fn costly(parts: &BTreeMap<Part, RunRecord>, pair: [usize; 2], [slow, fast]: [&[f64]; 2]) -> Option<Cause> {
     let (own, inspected) = (parts.get(&Part::Own)?, inspected(parts)?);
     let mut gaps: Vec<(usize, f64)> = slow.iter().zip(fast).map(|(slow, fast)| slow - fast).enumerate().collect();
-    gaps.retain(|(operation, gap)| *gap > 0.0 && !is_identical(own, pair, *operation));
+    gaps.retain(|(operation, gap)| *gap > 0.0 && !own.is_identical(pair[0], pair[1], *operation));
     gaps.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let whole: f64 = gaps.iter().map(|(_, gap)| gap).sum();
     let (mut named, mut covered) = (Vec::new(), 0.0);
@@ -170,14 +170,6 @@ fn costly(parts: &BTreeMap<Part, RunRecord>, pair: [usize; 2], [slow, fast]: [&[
     };
     let operations: Vec<CostlyOperation> = named.into_iter().map(of).collect::<Option<_>>()?;
     (!operations.is_empty()).then_some(Cause::Operations(operations))
-}
-
-/// Whether an operation is the same program on the same data in both strategies.
-fn is_identical(own: &RunRecord, pair: [usize; 2], operation: usize) -> bool {
-    let is_baseline = |strategy: usize| {
-        strategy == 0 || own.identical.iter().any(|one| (one.strategy, one.operation) == (strategy, operation))
-    };
-    pair.into_iter().all(is_baseline)
 }
 
 /// The counters of one operation of which the slower strategy has clearly more.
@@ -225,10 +217,10 @@ fn behind(own: &RunRecord, mix: &RunRecord, pair: [usize; 2]) -> Option<WaitReas
         Some((operation, shares[operation] * (slow? - fast?)))
     };
     let (operation, _) = (0..shares.len()).filter_map(gap).max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    let others = (0..shares.len()).filter(|one| !is_identical(own, pair, *one));
+    let others = (0..shares.len()).filter(|one| !own.is_identical(pair[0], pair[1], *one));
     let behind = others.max_by(|one, other| budget.parts[*one].total_cmp(&budget.parts[*other]))?;
     let cpu = budget.share(behind);
-    is_identical(own, pair, operation).then_some(WaitReason::Behind { operation, behind, cpu })
+    own.is_identical(pair[0], pair[1], operation).then_some(WaitReason::Behind { operation, behind, cpu })
 }
 
 /// The evidence that is strong enough, the strongest first.

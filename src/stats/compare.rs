@@ -221,6 +221,12 @@ impl ArmComparison {
         find((strategy, against)).cloned().or_else(|| find((against, strategy)).map(Comparison::turned))
     }
 
+    /// Whether a difference is reported between any two of some strategies.
+    pub fn differs(&self, among: &[usize]) -> bool {
+        let mut pairs = among.iter().flat_map(|one| among.iter().filter_map(|other| self.pair(*one, *other)));
+        pairs.any(|pair| pair.verdict.is_difference())
+    }
+
     /// The comparisons that are tested: this question's part of the family.
     pub fn tested(&self) -> impl Iterator<Item = &Comparison> {
         self.comparisons.iter().filter(|comparison| comparison.p.is_some())

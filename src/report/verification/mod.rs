@@ -14,7 +14,7 @@ use super::document::{
     Cell, Column, Headline, Kind, Measure, Row, Section, Table, Tone, bytes, column, counted, enumerated, listed,
     percent, plain, time,
 };
-use super::run::verdict_text::skipped_lines;
+use super::run::{sections, verdict_text::skipped_lines};
 
 use finding::findings;
 
@@ -323,8 +323,7 @@ fn received(verification: &Verification) -> Option<Section> {
 
 /// What does not fail a strategy, but deserves a look; `None` for nothing.
 fn warnings(verification: &Verification) -> Option<Section> {
-    let warnings: Vec<String> = verification.warnings.iter().map(|warning| plain(warning)).collect();
-    (!warnings.is_empty()).then(|| Section::new("warnings", "Warnings").items(warnings))
+    sections::warnings(verification.warnings.iter().map(|warning| plain(warning)).collect())
 }
 
 /// What the sequential calls of every operation returned; `None` before any call.

@@ -81,7 +81,7 @@ pub(super) fn end_of_tie(judged: &Judged) -> Option<([usize; 2], ShareFlip)> {
     let (prediction, estimate) = (Prediction::of(judged.parts.all_records())?, MixEstimate::new(record));
     let is_reported = |operation: usize, one: usize, other: usize| {
         let mut questions = own.comparisons().filter(|question| question.operation == Some(operation));
-        questions.any(|question| question.pair(one, other).is_some_and(|pair| pair.verdict.is_difference()))
+        questions.any(|question| question.differs(&[one, other]))
     };
     let pairs = level.iter().flat_map(|one| level.iter().map(move |other| (*one, *other)));
     let pairs = pairs.filter(|(one, other)| one != other && prediction.holds(*one, *other));

@@ -3,8 +3,8 @@
 use crate::record::{Counter, Part};
 use crate::report::document::format::{bytes, count, listed, marked, percent, three};
 use crate::stats::{
-    ArmComparison, Cause, CostlyOperation, Criterion, CriterionResult, DocumentSize, Evidence, Mechanism, OplogKind,
-    ServerWork, WaitReason, Waiting, cause,
+    Cause, CostlyOperation, Criterion, CriterionResult, DocumentSize, Evidence, Mechanism, OplogKind, ServerWork,
+    WaitReason, Waiting, cause,
 };
 
 use super::answer::Judged;
@@ -54,13 +54,9 @@ pub(crate) fn why(judged: &Judged) -> Option<String> {
 fn level(judged: &Judged) -> Option<String> {
     judged.answer.least_effect()?;
     let (own, level) = (judged.parts.get(Part::Own)?, judged.answer.leading());
-    let differs = |question: &ArmComparison| {
-        let mut pairs = level.iter().flat_map(|one| level.iter().filter_map(|other| question.pair(*one, *other)));
-        pairs.any(|pair| pair.verdict.is_difference())
-    };
     let questions = own.comparisons().filter_map(|question| {
         let row = own.rows.iter().find(|row| row.operation == question.operation && row.operation.is_some())?;
-        Some((marked(&row.name), row.share.filter(|share| *share > 0.0)?, differs(question)))
+        Some((marked(&row.name), row.share.filter(|share| *share > 0.0)?, question.differs(&level)))
     });
     let (apart, alike): (Vec<_>, Vec<_>) = questions.partition(|(.., differs)| *differs);
     let share: f64 = alike.iter().map(|(_, share, _)| share).sum();
