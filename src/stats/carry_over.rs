@@ -98,18 +98,13 @@ fn effects_in_round(slice_positions: &[SlicePosition]) -> BTreeMap<(usize, usize
 
 #[cfg(test)]
 mod tests {
-    use std::f64::consts::TAU;
-
     use proptest::prelude::*;
 
     use super::super::sample;
+    use super::super::simulation::normal;
     use super::*;
     use crate::generate::{Label, Seed, Stream};
     use crate::results::SliceRecord;
-
-    fn normal(stream: &mut Stream) -> f64 {
-        (-2.0 * (1.0 - stream.unit()).ln()).sqrt() * (TAU * stream.unit()).cos()
-    }
 
     /// A run of three arms in shuffled slices; `time` gives the seconds of a slice: round, slice, arm and predecessor.
     fn run(

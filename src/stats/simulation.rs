@@ -95,7 +95,7 @@ fn stream(run: u64) -> Stream {
 }
 
 /// A standard normal variable, by Box and Muller.
-fn normal(stream: &mut Stream) -> f64 {
+pub(super) fn normal(stream: &mut Stream) -> f64 {
     (-2.0 * (1.0 - stream.unit()).ln()).sqrt() * (TAU * stream.unit()).cos()
 }
 

@@ -29,6 +29,20 @@ pub fn program() -> PathBuf {
     locate(None, std::env::var_os).unwrap_or_else(|error| panic!("this test needs a mongod: {error}"))
 }
 
+/// Whether a process runs. A dead one that nobody has waited for yet counts as gone.
+pub fn alive(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// Waits until a condition holds; `what` is said if it does not within 20 s.
+pub fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(std::time::Instant::now() < deadline, "not within 20 s: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
 /// Options of the server in tests, with a small cache.
 pub fn options(temp_dir: &Path) -> EmbeddedOptions {
     let mut options = EmbeddedOptions::new(program(), env!("CARGO_BIN_EXE_docshape").into(), temp_dir.to_owned());

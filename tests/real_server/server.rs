@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,26 +13,28 @@ use bson::{RawDocumentBuf, rawdoc};
 use docshape::server::client::MongoTarget;
 use docshape::server::database_names::DatabaseNames;
 use docshape::server::deployment::{Deployment, DeploymentError, Topology};
-use docshape::server::embedded::{
-    Checkpoints, EXEC_SUBCOMMAND, EmbeddedError, EmbeddedMongod, EmbeddedOptions, locate,
-};
+use docshape::server::embedded::{Checkpoints, EXEC_SUBCOMMAND, EmbeddedError, EmbeddedMongod, EmbeddedOptions};
 use docshape::server::flush::flush_cost;
 use docshape::server::namespace::{Namespace, NamespaceError};
 use docshape::server::turns::{EmbeddedServers, EndedServer, Turns};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
-fn program() -> PathBuf {
-    locate(None, std::env::var_os).unwrap_or_else(|error| panic!("this test needs a mongod: {error}"))
-}
+use crate::harness::{self, alive, eventually, program};
 
 fn options(temp_dir: &Path) -> EmbeddedOptions {
-    let mut options = EmbeddedOptions::new(program(), env!("CARGO_BIN_EXE_docshape").into(), temp_dir.to_owned());
-    options.cache_gb = 0.25;
-    options
+    EmbeddedOptions { checkpoints: Checkpoints::EveryMinute, ..harness::options(temp_dir) }
 }
 
 async fn start(temp_dir: &Path) -> EmbeddedMongod {
     EmbeddedMongod::start(&options(temp_dir)).await.unwrap()
+}
+
+/// A server in a new folder, and a client with this many connections.
+async fn connected(connections: u32) -> (tempfile::TempDir, EmbeddedMongod, MongoTarget) {
+    let temp = tempfile::tempdir().unwrap();
+    let server = start(temp.path()).await;
+    let target = MongoTarget::connect(&server.uri(), connections).await.unwrap();
+    (temp, server, target)
 }
 
 async fn single(target: &MongoTarget, database: &str, command: RawDocumentBuf) -> Result<RawDocumentBuf, Failure> {
@@ -47,23 +49,10 @@ fn entries(folder: &Path) -> usize {
     fs::read_dir(folder).unwrap().count()
 }
 
-/// A dead process that nobody has waited for yet counts as gone.
-fn alive(pid: u32) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
-}
-
 /// The state of a process: `S` while it waits, `T` while it is suspended.
 fn state(pid: u32) -> char {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit_once(") ").unwrap().1.chars().next().unwrap()
-}
-
-fn eventually(what: &str, condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !condition() {
-        assert!(Instant::now() < deadline, "not within 20 s: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// A process that is killed when the test ends, however it ends.
@@ -78,9 +67,7 @@ impl Drop for Killed {
 
 #[tokio::test]
 async fn it_starts_as_a_healthy_primary_and_is_gone_when_dropped() {
-    let temp = tempfile::tempdir().unwrap();
-    let server = start(temp.path()).await;
-    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let (temp, server, target) = connected(1).await;
     let status = single(&target, "admin", rawdoc! { "replSetGetStatus": 1 }).await.unwrap();
     assert_eq!(status.get_i32("myState").unwrap(), 1);
     let facts = Deployment::read(&target).await.unwrap();
@@ -342,9 +329,7 @@ async fn a_launch_for_another_parent_is_rejected() {
 
 #[tokio::test]
 async fn errors_inside_successful_replies_become_failures() {
-    let temp = tempfile::tempdir().unwrap();
-    let server = start(temp.path()).await;
-    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let (_temp, _server, target) = connected(1).await;
     let insert = || rawdoc! { "insert": "things", "documents": [{ "_id": 1 }] };
     assert_eq!(single(&target, "db", insert()).await.unwrap().get_i32("n").unwrap(), 1);
     let failure = single(&target, "db", insert()).await.unwrap_err();
@@ -378,9 +363,7 @@ async fn errors_inside_successful_replies_become_failures() {
 
 #[tokio::test]
 async fn documents_and_commands_that_are_too_large_are_failures() {
-    let temp = tempfile::tempdir().unwrap();
-    let server = start(temp.path()).await;
-    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let (_temp, _server, target) = connected(1).await;
     let insert = |bytes: usize| rawdoc! { "insert": "things", "documents": [{ "pad": "x".repeat(bytes) }] };
     let failure = single(&target, "db", insert(16 << 20)).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Server(2), "{failure}");
@@ -394,9 +377,7 @@ async fn documents_and_commands_that_are_too_large_are_failures() {
 
 #[tokio::test]
 async fn a_cursor_is_drained_over_all_its_batches() {
-    let temp = tempfile::tempdir().unwrap();
-    let server = start(temp.path()).await;
-    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let (_temp, _server, target) = connected(1).await;
     let mut documents = bson::RawArrayBuf::new();
     for number in 0..25 {
         documents.push(rawdoc! { "_id": number });
@@ -425,9 +406,7 @@ async fn a_cursor_is_drained_over_all_its_batches() {
 #[tokio::test]
 async fn a_warm_pool_is_full_and_opens_no_connection_later() {
     const POOL: u32 = 8;
-    let temp = tempfile::tempdir().unwrap();
-    let server = start(temp.path()).await;
-    let target = MongoTarget::connect(&server.uri(), POOL).await.unwrap();
+    let (_temp, server, target) = connected(POOL).await;
     assert_eq!(target.connections(), 0);
     target.warm().await.unwrap();
     assert_eq!(target.connections(), POOL as usize);
@@ -521,9 +500,7 @@ fn namespace(run: &str) -> Namespace {
 
 #[tokio::test]
 async fn only_databases_with_the_own_mark_are_dropped() {
-    let temp = tempfile::tempdir().unwrap();
-    let server = start(temp.path()).await;
-    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let (_temp, _server, target) = connected(1).await;
     let exists = async |name: &str| {
         let list = rawdoc! { "listDatabases": 1, "nameOnly": true, "filter": { "name": name } };
         let reply = single(&target, "admin", list).await.unwrap();

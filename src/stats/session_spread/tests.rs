@@ -1,7 +1,6 @@
 //! The estimator on simulated sessions, whose truth is known.
 
-use std::f64::consts::TAU;
-
+use super::super::simulation::normal;
 use super::*;
 use crate::results::Preset;
 
@@ -20,11 +19,6 @@ struct Simulation {
 }
 
 const USUAL: Simulation = Simulation { results: 20, sessions: 2, tau: 0.1, noise: 0.05 };
-
-/// A normal number (Box and Muller).
-fn normal(stream: &mut Stream) -> f64 {
-    (-2.0 * (1.0 - stream.unit()).ln()).sqrt() * (TAU * stream.unit()).cos()
-}
 
 impl Simulation {
     fn draw(&self, run: u64) -> Vec<(String, Vec<SessionRecord>)> {

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use bson::rawdoc;
 use docshape::server::client::MongoTarget;
@@ -13,6 +12,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::{docshape, fails, run};
+use crate::harness::{alive, eventually};
 
 /// A `docshape server start` that is killed when dropped; the kernel then kills its `mongod`.
 struct Started {
@@ -73,19 +73,6 @@ async fn server_pid(uri: &str) -> u32 {
     let target = MongoTarget::connect(uri, 1).await.unwrap();
     let reply = target.run("admin", rawdoc! { "serverStatus": 1 }, ReplyKind::Single).await.unwrap();
     u32::try_from(reply.batches()[0].get_i64("pid").unwrap()).unwrap()
-}
-
-/// A zombie counts as gone.
-fn alive(pid: u32) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
-}
-
-fn eventually(what: &str, condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !condition() {
-        assert!(Instant::now() < deadline, "not within 20 s: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 #[tokio::test]

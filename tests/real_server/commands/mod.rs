@@ -31,7 +31,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::harness;
+use crate::harness::{self, alive};
 
 /// A run whose rounds take two or three seconds. It needs no pilot.
 const SMALL: [&str; 12] = [
@@ -233,11 +233,6 @@ fn finish(command: Command) -> Ended {
 
 fn send(pid: u32, signal: Signal) {
     kill(Pid::from_raw(i32::try_from(pid).unwrap()), signal).unwrap();
-}
-
-/// A dead process that nobody has waited for yet counts as gone.
-fn alive(pid: u32) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
 /// `docshape server start`, and the URI that it printed.
