@@ -29,7 +29,7 @@ pub fn compile_model(
     data: &Data,
     diagnostics: &Diagnostics,
 ) -> Option<LogicalModel> {
-    if scenario.operations.iter().all(|operation| operation.does.is_empty()) {
+    if !scenario.has_model() {
         return None;
     }
     let references = references(scenario, names, Some(data));

@@ -82,7 +82,7 @@ struct ResolvedData {
     data: Option<Arc<Data>>,
     mix: Arc<Mix>,
     derived: Option<DerivedScenario>,
-    /// Whether a part could not be derived, which is reported.
+    /// Whether a part could not be derived, for a reason that is reported.
     is_refused: bool,
 }
 
@@ -103,9 +103,13 @@ fn resolve_data(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics)
     let weights = weights.unwrap_or_else(|| vec![1.0; names.operations.len()]);
     let weights = choice.with_shares(weights, &names.operations)?;
     let mix = Arc::new(Mix { name: mix.map(|mix| mix.name.value.clone()).unwrap_or_default(), weights });
-    let errors = diagnostics.errors();
-    let derived = derive(scenario, || facts(scenario, &names, &mix, data.as_deref()), diagnostics);
-    Ok(ResolvedData { names, data, mix, derived, is_refused: diagnostics.errors() > errors })
+    // What is found again for another mix is refused again, though it is reported once.
+    let found = Diagnostics::new();
+    let known = || facts(scenario, &names, &mix, data.as_deref());
+    let derived = data.is_some().then(|| derive(scenario, known, &found)).flatten();
+    let is_refused = found.has_errors() || scenario.has_model() && derived.is_none();
+    diagnostics.add(&found);
+    Ok(ResolvedData { names, data, mix, derived, is_refused })
 }
 
 fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics) -> Result<Option<Plan>, ChoiceError> {

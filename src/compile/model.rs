@@ -23,11 +23,11 @@ pub fn facts(scenario: &Scenario, names: &Names, mix: &Arc<Mix>, data: Option<&D
     let references = references(scenario, &names, data);
     let arguments = scenario.operations.iter().map(|operation| {
         let scope = step_scope(operation, &names, &unheard);
-        let compiled = operations.iter().find(|made| *made.name == *operation.name.value);
+        let compiled = operations.iter().find(|made| *made.name == *operation.name.value)?;
         let mut unloaded = Vec::new();
         let facts = operation.arguments.iter().filter_map(|(name, _)| {
             let variable = scope.variable(&name.value)?;
-            let argument = compiled?.arguments.iter().find(|argument| argument.slot == variable.slot)?;
+            let argument = compiled.arguments.iter().find(|argument| argument.slot == variable.slot)?;
             let is_loaded = !argument.value.any(&|part| match part {
                 Expression::Generate(call) => UNLOADED.contains(&call.generator.name),
                 Expression::Slot(slot) => unloaded.contains(slot),
@@ -40,7 +40,7 @@ pub fn facts(scenario: &Scenario, names: &Names, mix: &Arc<Mix>, data: Option<&D
             let entity = variable.entity.or_else(|| names.entity(&name.value));
             Some(ArgumentFacts { name: name.value.clone(), entity, is_loaded, is_new: variable.is_new })
         });
-        facts.collect()
+        Some(facts.collect())
     });
     let arguments = arguments.collect();
     Facts { references, arguments }

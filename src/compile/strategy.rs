@@ -1,7 +1,7 @@
 //! Strategies as written to [`Arm`]s.
 
 use crate::plan::{Arm, Collection, Concerns, Expression, LoadOrder, Loop, LoopOver, Program, Template};
-use crate::scenario::{self, Diagnostics, Node, Scalar, Scenario, Spanned, StepDefinition, StepKind, Tree};
+use crate::scenario::{self, Diagnostics, Node, Scalar, Scenario, Spanned, StepDefinition, StepKind, Tree, list_of};
 
 use super::audit::PAIRS;
 use super::foreign::check_collection;
@@ -64,21 +64,41 @@ impl StrategyCompiler<'_> {
         for name in named.chain(&self.strategy.unsafe_with) {
             self.diagnostics.is_known("operation", name, "", self.names.operation_names());
         }
-        all(self.scenario.operations.iter().map(|operation| {
-            let name = &operation.name.value;
-            let Some(steps) = find(&self.strategy.operations, name) else {
-                if self.strategy.like.is_some() {
-                    // The strategy that it is like lacks it too, which is reported there.
-                    return None;
-                }
-                let strategy = &self.strategy.name;
-                let message = format!("missing operation `{name}` in strategy `{}`", strategy.value);
-                let help = format!("add `{name}:` with its steps under `operations`");
-                return self.diagnostics.reject(strategy.span, message, help);
-            };
+        let operations = self.scenario.operations.iter();
+        let lacks = |name: &&str| find(&self.strategy.operations, name).is_none();
+        let missing: Vec<&str> = operations.clone().map(|one| one.name.value.as_str()).filter(lacks).collect();
+        // What a strategy lacks that it is like is reported there.
+        if self.strategy.like.is_none() && !missing.is_empty() {
+            self.report_missing_operations(&missing);
+        }
+        all(operations.map(|operation| {
+            let steps = find(&self.strategy.operations, &operation.name.value)?;
             let scope = step_scope(operation, self.names, self.diagnostics);
             self.program(scope, steps, operation.returns.is_some())
         }))
+    }
+
+    fn report_missing_operations(&self, missing: &[&str]) {
+        let strategy = &self.strategy.name;
+        let plural = if missing.len() == 1 { "" } else { "s" };
+        let (message, help) = if self.is_bare() {
+            let help = "`shape: {}` derives all of it from `does`, with a document for each record; or write `operations` by hand";
+            (format!("strategy `{}` has neither `shape` nor `operations`", strategy.value), help.to_owned())
+        } else {
+            let message = format!("missing operation{plural} {} in strategy `{}`", list_of(missing), strategy.value);
+            let derived = if self.scenario.has_model() { "; `shape: {}` derives those with `does`" } else { "" };
+            let them =
+                if missing.len() == 1 { format!("`{}:` with its", missing[0]) } else { "them with their".into() };
+            (message, format!("add {them} steps under `operations`{derived}"))
+        };
+        self.diagnostics.error(strategy.span, message, help);
+    }
+
+    /// Whether a strategy of a model says nothing, so that what it lacks is one thing.
+    fn is_bare(&self) -> bool {
+        let own = self.strategy;
+        let is_empty = own.operations.is_empty() && own.collections.is_empty() && own.state.is_empty();
+        self.scenario.has_model() && own.shape.is_none() && own.like.is_none() && is_empty
     }
 
     fn states(&self) -> Option<Vec<Program>> {
@@ -99,7 +119,7 @@ impl StrategyCompiler<'_> {
     fn report_missing_state(&self, entity: &str) {
         let mut each = self.strategy.collections.iter().filter_map(entity_of_each);
         // An unknown entity is reported already.
-        if each.all(|name| self.names.entity(name).is_some()) {
+        if !self.is_bare() && each.all(|name| self.names.entity(name).is_some()) {
             let strategy = &self.strategy.name;
             let message = format!("missing state of `{entity}` in strategy `{}`", strategy.value);
             let help = format!(

@@ -29,7 +29,7 @@ mod twins;
 mod with;
 mod write;
 
-use crate::scenario::{Diagnostics, Node, Scenario, Span, Spanned, StrategyDefinition, read_strategy};
+use crate::scenario::{Diagnostics, Node, Scenario, Span, Spanned, StrategyDefinition, list_of, read_strategy};
 
 pub use model::{ArgumentFacts, Facts};
 pub use text::entry;
@@ -54,14 +54,14 @@ pub struct DerivedScenario {
     pub strategies: Vec<(String, Node)>,
 }
 
-/// Derives all strategies with a shape; `facts` are asked for only if there are any. `None` if there is nothing to derive.
-/// What cannot be derived is reported.
+/// Derives all strategies with a shape; `facts` are asked for only if there are any. `None` if there is nothing to derive, or
+/// where something is refused, which is reported to `diagnostics` that have no other problems.
 pub fn derive(
     scenario: &Scenario,
     facts: impl FnOnce() -> Facts,
     diagnostics: &Diagnostics,
 ) -> Option<DerivedScenario> {
-    if scenario.operations.iter().all(|operation| operation.does.is_empty()) {
+    if !scenario.has_model() {
         report_useless(scenario, diagnostics);
         return None;
     }
@@ -71,7 +71,15 @@ pub fn derive(
         refusal.report(None, (span, ""), diagnostics);
         return None;
     }
+    report_undone(scenario, diagnostics);
     for (position, operation) in made.operations.iter_mut().enumerate().filter(|(_, one)| !one.does.is_empty()) {
+        if model.is_broken(position) {
+            continue;
+        }
+        if let Err((span, refusal)) = result::check_end(&operation.does) {
+            refusal.report(None, (span, ""), diagnostics);
+            continue;
+        }
         let name = operation.name.value.clone();
         let span = operation.does.last().map_or(operation.name.span, |step| step.span());
         let reported = |part: Derived<Option<Node>>| {
@@ -102,12 +110,33 @@ pub fn derive(
         own.tolerates.extend(tolerated.into_iter().map(|audit| Spanned::new(audit, span_of(strategy))));
     }
     made.audits.extend(missing(&made.audits, audits::definitions(&audits, diagnostics), |audit| &audit.name));
-    Some(DerivedScenario { scenario: made, strategies })
+    let is_whole = (0..scenario.operations.len()).all(|position| !model.is_broken(position));
+    (is_whole && !diagnostics.has_errors()).then_some(DerivedScenario { scenario: made, strategies })
 }
 
 /// Derived entries of whose names there is none.
 fn missing<T>(own: &[T], derived: Vec<T>, name: fn(&T) -> &Spanned<String>) -> Vec<T> {
     derived.into_iter().filter(|part| own.iter().all(|other| name(other).value != name(part).value)).collect()
+}
+
+/// Reports operations that do not say what they do, and that strategies with a shape lack.
+fn report_undone(scenario: &Scenario, diagnostics: &Diagnostics) {
+    for operation in scenario.operations.iter().filter(|one| one.does.is_empty() && !one.does_is_broken) {
+        let name = &operation.name;
+        let lacks = |strategy: &&StrategyDefinition| {
+            let line = line(strategy, &scenario.strategies);
+            let has = |one: &&StrategyDefinition| one.operations.iter().any(|(own, _)| own.value == name.value);
+            strategy.shape.is_some() && !line.iter().any(has)
+        };
+        let lacking: Vec<&str> =
+            scenario.strategies.iter().filter(lacks).map(|strategy| strategy.name.value.as_str()).collect();
+        if !lacking.is_empty() {
+            let message =
+                format!("operation `{}` has no `does`, so that no strategy with a `shape` has it", name.value);
+            let help = format!("add `does`, or write it under `operations` of {}", list_of(&lacking));
+            diagnostics.labelled(name.span, message, "what does it do?", help);
+        }
+    }
 }
 
 /// Reports shapes of a scenario in which no operation says what it does.
@@ -161,7 +190,7 @@ fn derived(
     let (mut is_refused, mut is_unsafe) = (false, false);
     for (position, operation) in model.scenario.operations.iter().enumerate() {
         let name = operation.name.value.as_str();
-        if operation.does.is_empty() {
+        if operation.does.is_empty() || model.is_broken(position) || result::check_end(&operation.does).is_err() {
             continue;
         }
         match Translation::new(&mut documents, position).steps(here) {

@@ -14,8 +14,8 @@ const MOST_RELATIONS: usize = 100;
 pub struct Facts {
     /// By entity, the fields that refer to records of another entity, and whether they are lists.
     pub references: Vec<Vec<(String, usize, bool)>>,
-    /// By operation.
-    pub arguments: Vec<Vec<ArgumentFacts>>,
+    /// By operation; `None` where something in them is wrong, which is reported elsewhere.
+    pub arguments: Vec<Option<Vec<ArgumentFacts>>>,
 }
 
 /// What is known of an argument.
@@ -83,7 +83,7 @@ pub(super) enum PathEnd {
 pub(super) struct Model<'s> {
     pub scenario: &'s Scenario,
     pub relations: Vec<ModelRelation>,
-    arguments: Vec<Vec<ArgumentFacts>>,
+    arguments: Vec<Option<Vec<ArgumentFacts>>>,
     deleted: HashSet<usize>,
     moved: HashSet<usize>,
     /// Fields that an update changes.
@@ -238,12 +238,17 @@ impl<'s> Model<'s> {
     }
 
     pub fn arguments(&self, operation: usize) -> &[ArgumentFacts] {
-        &self.arguments[operation]
+        self.arguments[operation].as_deref().unwrap_or_default()
+    }
+
+    /// Whether an operation has a problem that is reported already, so that what it does is not known.
+    pub fn is_broken(&self, operation: usize) -> bool {
+        self.arguments[operation].is_none() || self.scenario.operations[operation].does_is_broken
     }
 
     /// An argument of an operation.
     pub fn argument(&self, operation: usize, name: &str) -> Option<&ArgumentFacts> {
-        self.arguments[operation].iter().find(|argument| argument.name == name)
+        self.arguments(operation).iter().find(|argument| argument.name == name)
     }
 
     /// The entity of an argument that a step names.

@@ -2,12 +2,21 @@
 
 use std::collections::HashSet;
 
-use crate::scenario::{LogicalStep, Node};
+use crate::scenario::{LogicalStep, Node, Span};
 
 use super::build::{map, mapping, place, with};
 use super::model::{Model, RelationKind, flag, option, text_option, texts};
-use super::refusal::{Derived, refuse};
+use super::refusal::{Derived, Refusal, refuse};
 use super::translate::Options;
+
+/// Refuses a step after a write, with its place: what would the call return?
+pub(super) fn check_end(does: &[LogicalStep]) -> Result<(), (Span, Box<Refusal>)> {
+    let write = does.iter().position(LogicalStep::is_write);
+    let Some(after) = write.and_then(|write| does.get(write + 1)) else { return Ok(()) };
+    let label = "the write before it gives the outcome of the call";
+    let help = "a write is the last step; put writes that belong together into `atomically`";
+    refuse("a step after a write", label, help).map_err(|refusal| (after.span(), refusal))
+}
 
 /// The type of the result of an operation; `None` if it has an outcome alone.
 pub(super) fn returns(model: &Model, operation: usize) -> Derived<Option<Node>> {

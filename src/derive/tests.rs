@@ -166,3 +166,15 @@ fn a_model_of_too_many_relations_is_refused() {
     let messages: Vec<String> = diagnostics.iter().map(|problem| problem.message).collect();
     assert_eq!(messages, ["200 relations, and a model may have 100"]);
 }
+
+/// `check` looks at all mixes, of which the second finds the same again.
+#[test]
+fn what_follows_from_a_refusal_is_no_problem_in_any_mix() {
+    let text = include_str!("../../tests/broken_plan/model_unknown_path.yaml");
+    let (scenario, diagnostics) = scenario(text);
+    for _ in 0..2 {
+        assert!(compile(&scenario, &Choice::default(), &diagnostics).unwrap().is_none());
+    }
+    let messages: Vec<String> = diagnostics.iter().map(|problem| problem.message).collect();
+    assert_eq!(messages, ["`post` has no relation `coments`"]);
+}

@@ -120,13 +120,7 @@ impl<'t, 'm> Translation<'t, 'm> {
         let does = &self.model().scenario.operations[self.operation].does;
         let mut made = Vec::new();
         let mut result: Option<String> = None;
-        let first_write = does.iter().position(LogicalStep::is_write);
-        for (position, step) in does.iter().enumerate() {
-            if first_write.is_some_and(|write| write < position) {
-                let label = "the write before it gives the outcome of the call";
-                let help = "a write is the last step; put writes that belong together into `atomically`";
-                return refuse("a step after a write", label, help).map_err(|refusal| (step.span(), refusal));
-            }
+        for step in does {
             let LogicalStep::Logical { word, target, options, writes } = step else {
                 let LogicalStep::Other(node) = step else { continue };
                 // A step of the user sees the logical reply, not that of the last command.

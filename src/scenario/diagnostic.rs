@@ -156,6 +156,15 @@ impl Diagnostics {
         }
     }
 
+    /// Adds those of a part that was looked at by itself.
+    pub(crate) fn add(&self, others: &Diagnostics) {
+        for (diagnostic, uses) in others.sorted() {
+            let span = diagnostic.span;
+            let spans = uses.iter().map(|place| span.used_at(*place)).chain(uses.is_empty().then_some(span));
+            spans.for_each(|span| self.push(Diagnostic { span, ..diagnostic.clone() }));
+        }
+    }
+
     /// Ignores problems of the text at `span` from now on, because they would follow from one that is reported.
     pub(super) fn close(&self, span: Span) {
         self.0.borrow_mut().closed.insert(span.start, span.end);
@@ -337,8 +346,15 @@ fn shorten(text: &mut String) {
     }
 }
 
-/// Words of earlier drafts of the format, and what they are called now.
-const RENAMED: [(&str, &str); 5] = [
+/// Words of earlier drafts of the format, and commands that are written for logical steps, with what is meant.
+const RENAMED: [(&str, &str); 12] = [
+    ("countDocuments", "count"),
+    ("deleteOne", "delete"),
+    ("find", "list"),
+    ("findOne", "get"),
+    ("insert", "create"),
+    ("insertOne", "create"),
+    ("updateOne", "update"),
     ("again", "retry_if"),
     ("docs_examined", "documents_examined"),
     ("done", "ok"),

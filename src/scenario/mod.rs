@@ -94,6 +94,11 @@ pub struct Scenario {
 mod tests;
 
 impl Scenario {
+    /// Whether an operation says what it does.
+    pub fn has_model(&self) -> bool {
+        self.operations.iter().any(|operation| !operation.does.is_empty() || operation.does_is_broken)
+    }
+
     /// The names of its strategies, in order.
     pub fn strategy_names(&self) -> impl Iterator<Item = &str> {
         self.strategies.iter().map(|strategy| strategy.name.value.as_str())

@@ -17,6 +17,8 @@ pub struct OperationDefinition {
     pub serial: Option<Node>,
     /// `does`: logical steps, and others that are taken over as they are; none if it is not given.
     pub does: Vec<LogicalStep>,
+    /// Whether something in `does` is wrong, which is reported already.
+    pub does_is_broken: bool,
 }
 
 /// A named mix of operations.

@@ -21,6 +21,7 @@ pub(super) fn operation(entry: &Entry, diagnostics: &Diagnostics) -> OperationDe
         returns: fields.node("returns"),
         serial: fields.node("serial"),
         does: fields.entry("does").map(|entry| logical::steps(entry, diagnostics)).unwrap_or_default(),
+        does_is_broken: entry.1.get("does").is_some_and(|does| diagnostics.has_error_within(does.span)),
     }
 }
 
