@@ -9,7 +9,7 @@ use crate::generate::Label;
 use crate::plan::generator::{GENERATORS, Generator, GeneratorArgument, GeneratorCall, ParameterKind};
 use crate::plan::operation::EarlierCalls;
 use crate::plan::{Expression, Value};
-use crate::scenario::nearest;
+use crate::scenario::{list_of, nearest};
 
 use super::parts::all;
 use super::resolve::Resolver;
@@ -21,12 +21,19 @@ impl Resolver<'_, '_> {
             let ways = GENERATORS.iter().filter(|other| other.name == name);
             let usages: Vec<String> = ways.map(|other| format!("`{}`", other.usage())).collect();
             let message = format!("wrong arguments for `{name}`: expected {}", usages.join(" or "));
-            let help = "check their number and kinds; text needs quotes, for example 'title'";
+            let takes_operation = GENERATORS.iter().any(|other| {
+                other.name == name && other.parameters.iter().any(|one| one.kind == ParameterKind::Operation)
+            });
+            let help = if takes_operation {
+                self.operations_for(arguments)
+            } else {
+                "check their number and kinds; text needs quotes, for example 'title'".to_owned()
+            };
             return self.problem(self.span_of_word(parsed, name), message, help);
         };
         let arguments = arguments.iter().zip(generator.parameters);
         let arguments: Vec<GeneratorArgument> =
-            all(arguments.map(|(argument, parameter)| self.argument(parameter.kind, argument)))?;
+            all(arguments.map(|(argument, parameter)| self.argument(name, parameter.kind, argument)))?;
         if let [GeneratorArgument::Entity(entity), GeneratorArgument::Operation(calls)] = arguments.as_slice()
             && !calls.makes(*entity)
         {
@@ -60,11 +67,11 @@ impl Resolver<'_, '_> {
         candidates.clone().find(is_entity).or_else(|| candidates.next())
     }
 
-    fn argument(&mut self, kind: ParameterKind, parsed: &Parsed) -> Option<GeneratorArgument> {
+    fn argument(&mut self, generator: &str, kind: ParameterKind, parsed: &Parsed) -> Option<GeneratorArgument> {
         match (kind, &parsed.expr) {
             (ParameterKind::Constant, _) => self.constant_number(parsed).map(GeneratorArgument::Value),
             (ParameterKind::Entity, _) => self.entity(parsed).map(GeneratorArgument::Entity),
-            (ParameterKind::Operation, _) => self.earlier_calls(parsed).map(GeneratorArgument::Operation),
+            (ParameterKind::Operation, _) => self.earlier_calls(generator, parsed).map(GeneratorArgument::Operation),
             (ParameterKind::EntityField, Expr::Select(select)) => self
                 .entity(&select.operand)
                 .map(|entity| GeneratorArgument::EntityField(entity, Arc::from(select.field.as_str()))),
@@ -88,16 +95,34 @@ impl Resolver<'_, '_> {
         })
     }
 
+    /// The operations that a generator may look back on: those above that make the records of its entity.
+    fn operations_for(&self, arguments: &[Parsed]) -> String {
+        let names = self.scope.names;
+        let entity = arguments.first().and_then(identifier).and_then(|name| names.entity(name));
+        let fits = |calls: &&Arc<EarlierCalls>| entity.is_none_or(|entity| calls.makes(entity));
+        let known: Vec<&str> = names.earlier.iter().filter(fits).map(|calls| &*calls.name).collect();
+        match known.as_slice() {
+            [] => "define an operation above its own that makes the records with `new(entity)`".to_owned(),
+            known => format!("the operation is one defined above its own: {}", list_of(known)),
+        }
+    }
+
     /// The calls of an operation defined above.
-    fn earlier_calls(&mut self, parsed: &Parsed) -> Option<Arc<EarlierCalls>> {
+    fn earlier_calls(&mut self, generator: &str, parsed: &Parsed) -> Option<Arc<EarlierCalls>> {
         let name = identifier(parsed).unwrap_or_default();
         let names = self.scope.names;
         if let Some(calls) = names.earlier.iter().find(|calls| *calls.name == *name) {
             return Some(Arc::clone(calls));
         }
+        if names.broken_operations.iter().any(|broken| broken == name) {
+            return None;
+        }
         let above: Vec<&str> = names.earlier.iter().map(|calls| &*calls.name).collect();
         let (message, help) = if names.operation_names().any(|operation| operation == name) {
-            (format!("`{name}` is not defined above"), "`earlier` takes an operation defined above its own".to_owned())
+            (
+                format!("`{name}` is not defined above"),
+                format!("`{generator}` takes an operation defined above its own"),
+            )
         } else if name.is_empty() {
             ("expected the name of an operation".to_owned(), nearest(name, &above))
         } else {

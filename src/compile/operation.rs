@@ -21,9 +21,12 @@ pub fn compile_operations(
 ) -> Vec<Operation> {
     let mut made = Vec::new();
     for (position, operation) in scenario.operations.iter().enumerate() {
-        if let Some(operation) = compile_operation(operation, names, diagnostics) {
-            names.earlier.push(Arc::new(EarlierCalls::new(position, &operation, mix)));
-            made.push(operation);
+        match compile_operation(operation, names, diagnostics) {
+            Some(operation) => {
+                names.earlier.push(Arc::new(EarlierCalls::new(position, &operation, mix)));
+                made.push(operation);
+            }
+            None => names.broken_operations.push(operation.name.value.clone()),
         }
     }
     made

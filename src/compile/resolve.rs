@@ -254,7 +254,10 @@ impl Resolver<'_, '_> {
             let help = format!("draw a record with a generator: {}", calls.join(", "));
             return self.problem(span, format!("expected a value, found the entity `{name}`"), help);
         }
-        self.problem(span, format!("unknown name `{name}`"), nearest(name, &self.scope.known()))
+        let known = self.scope.known();
+        let call = GENERATORS.iter().find(|generator| generator.name == name);
+        let help = call.map_or_else(|| nearest(name, &known), |call| format!("call the generator: `{}`", call.usage()));
+        self.problem(span, format!("unknown name `{name}`"), help)
     }
 
     fn call(&mut self, call: &CallExpr, parsed: &Parsed) -> Option<Expression> {

@@ -18,6 +18,8 @@ pub struct Names {
     pub operations: Vec<String>,
     /// The calls of the operations defined above.
     pub earlier: Vec<Arc<EarlierCalls>>,
+    /// Operations above without calls, because of a problem that is reported already.
+    pub broken_operations: Vec<String>,
 }
 
 /// What an entity's records can be asked for.
