@@ -9,6 +9,7 @@ use crate::scenario::{
     Tree, nearest, read_steps,
 };
 
+use super::logical_fields::LogicalFields;
 use super::model::references;
 use super::operation::step_scope;
 use super::parts::{all, optional};
@@ -26,7 +27,7 @@ type Options = [(Spanned<String>, Node)];
 pub fn compile_model(
     scenario: &Scenario,
     names: &Names,
-    data: &Data,
+    data: &Arc<Data>,
     diagnostics: &Diagnostics,
 ) -> Option<LogicalModel> {
     if !scenario.has_model() {
@@ -38,13 +39,12 @@ pub fn compile_model(
         // What every strategy reports as well is reported once.
         let unheard = Diagnostics::new();
         let steps = StepCompiler::new(step_scope(operation, names, &unheard), &[], &concerns);
-        let compiler = DoesCompiler { scenario, references: &references, operation, steps };
-        compiler.compile().unwrap_or_else(|| {
-            let problem = unheard.iter().find(|problem| problem.severity == Severity::Error);
-            let reason = problem.as_ref().map(|problem| problem.message.clone()).unwrap_or_default();
-            problem.into_iter().for_each(|problem| diagnostics.push(problem));
-            Err(reason)
-        })
+        let compiler = DoesCompiler { scenario, references: &references, operation, steps, data };
+        let compiled = compiler.compile();
+        let problems: Vec<_> = unheard.iter().filter(|problem| problem.severity == Severity::Error).collect();
+        let reason = problems.first().map(|problem| problem.message.clone()).unwrap_or_default();
+        problems.into_iter().for_each(|problem| diagnostics.push(problem));
+        compiled.unwrap_or(Err(reason))
     });
     Some(LogicalModel { operations: compiled.collect() })
 }
@@ -56,6 +56,7 @@ struct DoesCompiler<'r, 'a> {
     references: &'r [Vec<(String, usize, bool)>],
     operation: &'a OperationDefinition,
     steps: StepCompiler<'r, 'a>,
+    data: &'a Arc<Data>,
 }
 
 impl DoesCompiler<'_, '_> {
@@ -102,6 +103,9 @@ impl DoesCompiler<'_, '_> {
             }
             false => (ReadStart::All, self.entity(path)?),
         };
+        if let Gives::Sum(field) = &gives {
+            self.fields(entity).check_number("sum", field, target.span);
+        }
         let has_own_order = matches!(&subject, ReadStart::Related(_, _, relation) if !relation.is_inverse);
         let with = find(options, "with").and_then(Node::as_mapping).unwrap_or_default();
         let with = all(with.iter().map(|(name, node)| {
@@ -119,6 +123,9 @@ impl DoesCompiler<'_, '_> {
         let natural = self.scenario.entities[entity].sort.as_ref().filter(|_| !has_own_order && !flag("unordered"));
         let sort = find(options, "sort").or(natural).and_then(Node::as_mapping).unwrap_or_default();
         let descends = |node: &Node| (node.tree == Tree::Scalar(Scalar::Int(-1))) != flag("reverse");
+        let fields = self.fields(entity);
+        ["where", "sort", "fields"].into_iter().for_each(|key| fields.check_paths(key, find(options, key)));
+        fields.check_values(find(options, "where"), &self.steps.scope);
         let mut expression = |key: &str| optional(find(options, key).map(|node| resolve(node, &mut self.steps.scope)));
         Some(ListPart {
             sort: sort.iter().map(|(field, node)| (Arc::from(field.value.as_str()), descends(node))).collect(),
@@ -152,6 +159,10 @@ impl DoesCompiler<'_, '_> {
                 let is_set =
                     |parent: &usize| set.iter().any(|(key, _)| key.value == self.scenario.entities[*parent].name.value);
                 let moves_to = parent.filter(is_set);
+                let (fields, scope) = (self.fields(entity), &self.steps.scope);
+                ["set", "inc", "if"].into_iter().for_each(|key| fields.check_paths(key, find(options, key)));
+                fields.check_added(find(options, "inc"), scope);
+                ["set", "if"].into_iter().for_each(|key| fields.check_values(find(options, key), scope));
                 let otherwise = optional(find(options, "else").map(|node| resolve(node, &mut self.steps.scope)))?;
                 let condition = self.template(options, "if")?.zip(otherwise);
                 let (set, inc) = (self.template(options, "set")?, self.template(options, "inc")?);
@@ -164,6 +175,11 @@ impl DoesCompiler<'_, '_> {
                 LogicalWrite::Link { adds: adds == "add", record, owner: (owner, of), field: relation.field }
             }
         })
+    }
+
+    fn fields(&self, position: usize) -> LogicalFields<'_> {
+        let (entity, diagnostics) = (&self.scenario.entities[position], self.steps.scope.diagnostics);
+        LogicalFields { entity, position, data: self.data, diagnostics }
     }
 
     fn template(&mut self, options: &Options, key: &str) -> Option<Option<Template>> {

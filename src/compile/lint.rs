@@ -3,6 +3,7 @@
 use crate::scenario::{Diagnostics, Node, Span, Spanned, Tree};
 
 use super::known_names::check_names_in;
+use super::resolve::is_computed;
 use super::scope::{Origin, Scope};
 
 /// Keys whose texts name fields or types, or are expressions.
@@ -59,16 +60,40 @@ pub fn check_texts(node: &Node, scope: &Scope) {
         if key.is_some_and(|key| OTHER_TEXTS.contains(&key)) {
             return false;
         }
-        let text = node.as_text().unwrap_or_default();
-        let is_quoted = node.span.end - node.span.start != text.len();
-        let is_given = scope.variable(text).is_some_and(|variable| variable.origin != Origin::Reply);
-        if is_given && !is_quoted {
-            let message = format!("`{text}` is plain text here, not the variable");
-            let help = format!("did you mean `<{text}>`? quote it if the text is meant");
+        if let Some(((message, help), _)) = written_as_text(key.unwrap_or_default(), node, scope) {
             scope.diagnostics.warn(node.span, message, help);
         }
         true
     });
+}
+
+/// What is wrong with the text of a key that a variable or an expression was probably meant by, and whether it is the name of a
+/// variable.
+pub fn written_as_text(key: &str, node: &Node, scope: &Scope) -> Option<((String, String), bool)> {
+    let text = node.as_text()?;
+    let is_quoted = node.span.end - node.span.start != text.len();
+    let is_given = |name: &str| scope.variable(name).is_some_and(|variable| variable.origin != Origin::Reply);
+    if is_quoted {
+        return None;
+    }
+    if is_given(text) {
+        let message = format!("`{text}` is plain text here, not the variable");
+        return Some(((message, format!("did you mean `<{text}>`? quote it if the text is meant")), true));
+    }
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    if text.contains('<') || !words.any(is_given) || !is_computed(text) {
+        return None;
+    }
+    let is_path = super::path_length(&format!("<{text}>")) == Some(text.len() + 2);
+    let (slot, field) =
+        (text.trim(), key.rsplit('.').next().filter(|field| !field.starts_with('$')).unwrap_or("value"));
+    let help = match is_path {
+        true => format!("did you mean `<{slot}>`? quote it if the text is meant"),
+        false => format!(
+            "compute it in a step before, `let: {{ {field}: \"{slot}\" }}`, and write `<{field}>` here; quote it if the text is meant"
+        ),
+    };
+    Some(((format!("`{text}` is plain text here, which nothing computes"), help), false))
 }
 
 /// Warns of `key: <record>` where `record` is written whole; `wholes` are the names of such records.
@@ -219,6 +244,18 @@ mod tests {
             "{ aggregate: carts, pipeline: [{ $lookup: { from: carts, localField: cart, foreignField: n, as: n } }] }",
         ] {
             assert_eq!(messages(WHOLE, steps), Vec::<String>::new(), "{steps}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_an_expression_is_reported() {
+        for text in ["n + 1", "cart.n", "cart.n * 2", "string(n)"] {
+            let steps = format!("{{ updateOne: carts, filter: {{}}, update: {{ $set: {{ a: {text} }} }} }}");
+            assert_eq!(messages(WHOLE, &steps), [format!("`{text}` is plain text here, which nothing computes")]);
+        }
+        for text in ["'n + 1'", "n or m", "in-n", "a.b", "n.", "1 + 2", "<n> + 1", "10:30 n"] {
+            let steps = format!("{{ updateOne: carts, filter: {{}}, update: {{ $set: {{ a: {text} }} }} }}");
+            assert_eq!(messages(WHOLE, &steps), Vec::<String>::new(), "{text}");
         }
     }
 

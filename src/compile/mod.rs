@@ -18,6 +18,7 @@ mod indexed_fields;
 mod inherit;
 mod known_names;
 mod lint;
+mod logical_fields;
 mod model;
 mod operation;
 mod parameter;
@@ -127,7 +128,6 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
     check_claims(scenario, &strategies, &names, diagnostics);
     check_runs(scenario, &names, diagnostics);
     check_results(scenario, &strategies, diagnostics);
-    strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
     let called: Vec<&str> = mix.called(&names.operations).collect();
     let compile_arm = |strategy: &scenario::StrategyDefinition| {
         let names = &with_parameters(&names, strategy, diagnostics);
@@ -147,6 +147,10 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
     let (Some(data), false) = (data, diagnostics.has_errors()) else { return Ok(None) };
     check_arguments(scenario, &strategies, diagnostics);
     let model = compile_model(scenario, &names, &data, diagnostics).map(Arc::new);
+    if diagnostics.has_errors() {
+        return Ok(None);
+    }
+    strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
     let position = |arms: &[Arm], name: &String| arms.iter().position(|arm| arm.name == *name);
     let in_order = chosen.iter().filter_map(|name| Some(arms.swap_remove(position(&arms, name)?)));
     let plan = Plan {

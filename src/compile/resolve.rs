@@ -100,6 +100,12 @@ pub fn resolve_text(text: &str, span: Span, is_field: bool, scope: &mut Scope) -
     }
 }
 
+/// Whether a text is an expression of more than a name or a literal.
+pub fn is_computed(text: &str) -> bool {
+    let parsed = Env::default().with_optional_support(false).parser().parse_with_source_info(text);
+    text.len() <= LONGEST && parsed.is_ok_and(|(parsed, _)| matches!(parsed.expr, Expr::Call(_) | Expr::Select(_)))
+}
+
 /// The entity whose records an expression gives (alone or in a list), when that is certain.
 pub fn entity_of(expression: &Expression, scope: &Scope) -> Option<usize> {
     match expression {
