@@ -9,6 +9,7 @@ use super::build::{all, is_empty, keep, map, slot, with};
 use super::document::Made;
 use super::model::RelationKind;
 use super::refusal::{Derived, refuse_shape};
+use super::shape::pulled;
 use super::translate::{Changes, Located, Translation};
 use super::write::{Write, changed, fail};
 
@@ -24,13 +25,16 @@ impl Translation<'_, '_> {
     ) -> (Write, String) {
         let one = self.model().relations[relation].one;
         let fields = self.documents.shape.referenced(relation);
-        let must_conflict = self.model().is_changed(one, fields) || !is_certain;
-        let change = change.or_else(|| must_conflict.then(|| self.touch(place, one)));
-        let mut write = Write { is_joint: change.is_some(), result: Some("ok()".to_owned()), ..Write::default() };
+        let is_shared = self.model().is_changed(one, fields) || !is_certain;
+        let change = change.or_else(|| (is_shared && self.protects()).then(|| self.touch(place, one)));
+        let is_joint = change.is_some() || is_shared;
+        let mut write = Write { is_joint, result: Some("ok()".to_owned()), ..Write::default() };
         if fields.is_empty() {
-            write.steps.extend(change.map(|change| place.update(change)));
+            let missed = if change.is_some() { "reply.matched == 0" } else { "reply == 0" };
+            let look = change.map(|change| place.update(change)).or_else(|| (!is_certain).then(|| place.count()));
+            write.steps.extend(look);
             if !is_certain {
-                write.steps.push(fail("reply.matched == 0", "not_found()"));
+                write.steps.push(fail(missed, "not_found()"));
             }
             return (write, String::new());
         }
@@ -45,6 +49,11 @@ impl Translation<'_, '_> {
             write.steps.push(fail(&format!("{name} == null"), "not_found()"));
         }
         (write, name)
+    }
+
+    /// Whether writes are in transactions, in which a record that is `touched` conflicts with others.
+    pub fn protects(&self) -> bool {
+        !self.documents.shape.is_plain
     }
 
     /// The fields with records of an entity whose fields are copied.
@@ -71,8 +80,8 @@ impl Translation<'_, '_> {
             let place = Located { collection, path: Vec::new(), filter: by_id, id: slot(&ids) };
             if model.is_changed(this.one, fields) {
                 write.is_joint = true;
-                let touch = self.touch(&place, this.one);
-                write.steps.push(update_many(&place.collection, place.filter.clone(), touch));
+                let touch = self.protects().then(|| self.touch(&place, this.one));
+                write.steps.extend(touch.map(|touch| update_many(&place.collection, place.filter.clone(), touch)));
             }
             let find = map! { "find" => place.collection, "filter" => place.filter, "projection" => all(fields, 1) };
             write.steps.push(with(find, "as", sources.as_str()));
@@ -162,9 +171,10 @@ impl Translation<'_, '_> {
             let back = is_mutual.then(|| {
                 map! { "$push" => map! { this.up() => shape.back_entry(relation, argument, argument) } }
             });
-            let change = back.or_else(|| model.is_changed(this.many, listed).then(|| self.touch(&place, this.many)));
+            let is_shared = model.is_changed(this.many, listed);
+            write.is_joint |= is_mutual || is_shared;
+            let change = back.or_else(|| (is_shared && self.protects()).then(|| self.touch(&place, this.many)));
             if let Some(change) = change {
-                write.is_joint = true;
                 write.steps.push(update_many(&place.collection, place.filter.clone(), change));
             }
             if !listed.is_empty() {
@@ -184,15 +194,10 @@ impl Translation<'_, '_> {
         let mut steps = Vec::new();
         for (relation, this) in model.relations.iter().enumerate() {
             if this.one == entity && shape.is_mutual(model, relation) {
-                let has_copies = !shape.referenced(relation).is_empty();
-                let (field, entry) = if has_copies {
-                    (format!("{}._id", this.up()), map! { "_id" => id.clone() })
-                } else {
-                    (this.up().to_owned(), id.clone())
-                };
+                let field = shape.back_id(model, relation);
                 let collection = model.collection(this.many);
                 self.documents.index(&collection, &[(field.clone(), 1)], false);
-                let pull = map! { "$pull" => map! { this.up() => entry } };
+                let pull = map! { "$pull" => map! { this.up() => pulled(shape.referenced(relation), id) } };
                 steps.push(update_many(&collection, map! { field => id.clone() }, pull));
             }
         }

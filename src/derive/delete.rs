@@ -4,8 +4,9 @@ use crate::scenario::Node;
 
 use super::build::{all, keep, map, slot, update_one, with};
 use super::model::RelationKind;
+use super::read::unless_empty;
 use super::refusal::{Derived, refuse, refuse_shape};
-use super::shape::Word;
+use super::shape::{Word, pulled};
 use super::totals::together;
 use super::translate::Translation;
 use super::write::{Write, fail};
@@ -19,13 +20,13 @@ impl Translation<'_, '_> {
         self.check_newest(entity, "deletes", &[])?;
         self.check_bucket(entity, "deletes")?;
         let id = slot(&format!("{argument}._id"));
-        let mut steps = [self.below(entity, &id)?, self.leave_lists(entity, &id)].concat();
-        let has_below = !steps.is_empty();
         let place = self.locate(argument, entity);
+        let (shape, parent) = (self.documents.shape, model.parent_of(entity));
         if !place.path.is_empty() {
+            let mut steps = [self.below(entity, &id, None)?, self.leave_lists(entity, &id)].concat();
+            let has_below = !steps.is_empty();
             let pull = map! { "$pull" => map! { place.path.join(".$[].") => map! { "_id" => id } } };
-            let parent = model.parent_of(entity).unwrap_or_default();
-            let pull = together(pull, &self.totals(parent, "", false, &mut steps));
+            let pull = together(pull, &self.totals(parent.unwrap_or_default(), "", false, &mut steps));
             let update = update_one(&place.collection, place.filter.clone(), pull);
             if !has_below && !is_inner {
                 return Ok(self.followed(entity, &place, update, false));
@@ -33,37 +34,35 @@ impl Translation<'_, '_> {
             steps.extend([update, fail("reply.matched == 0", "not_found()")]);
             return Ok(Write { is_joint: has_below, ..Write::joint(steps) });
         }
-        let (shape, parent) = (self.documents.shape, model.parent_of(entity));
         let kept = parent.filter(|relation| shape.word(*relation) == Word::List || shape.has_totals(*relation));
-        let mut delete = map! { "deleteOne" => place.collection, "filter" => place.filter };
-        let Some(relation) = kept else {
-            if !has_below && !is_inner {
-                return Ok(Write::one(delete));
-            }
-            steps.extend([delete, fail("reply.deleted == 0", "not_found()")]);
-            return Ok(Write { is_joint: has_below, ..Write::joint(steps) });
+        // What the deleted document tells of others: its parent, what is added up there, and its children.
+        let of_parent = kept.filter(|relation| shape.up_word(*relation) == Word::Reference);
+        let named = of_parent.map(|relation| model.relations[relation].up().to_owned());
+        let sums = kept.map(|relation| shape.sums(relation)).unwrap_or_default();
+        let listed = model.children_of(entity).filter(|child| shape.up_word(*child) == Word::List);
+        let listed = listed.map(|child| shape.list_id(model, child));
+        let fields: Vec<String> = sums.iter().cloned().chain(named).chain(listed).collect();
+        let old = if fields.is_empty() { String::new() } else { self.fresh("old") };
+        let below =
+            [self.below(entity, &id, Some(old.as_str()).filter(|old| !old.is_empty()))?, self.leave_lists(entity, &id)]
+                .concat();
+        let has_below = !below.is_empty();
+        let delete = map! { "deleteOne" => place.collection.as_str(), "filter" => place.filter.clone() };
+        if kept.is_none() && !has_below && !is_inner {
+            return Ok(Write::one(delete));
+        }
+        let mut steps = if old.is_empty() {
+            [below, vec![delete, fail("reply.deleted == 0", "not_found()")]].concat()
+        } else {
+            let delete = map! { "findOneAndDelete" => place.collection, "filter" => place.filter };
+            let delete = with(with(delete, "projection", with(all(&fields, 1), "_id", 0)), "as", old.as_str());
+            [vec![delete, fail(&format!("{old} == null"), "not_found()")], below].concat()
         };
+        let Some(relation) = kept else { return Ok(Write { is_joint: has_below, ..Write::joint(steps) }) };
         let this = &model.relations[relation];
         let mut change = map! {};
         if shape.word(relation) == Word::List {
-            let has_copies = !shape.listed(relation).is_empty();
-            let entry = if has_copies {
-                map! { "_id" => id.clone() }
-            } else {
-                id.clone()
-            };
-            change = map! { "$pull" => map! { this.down() => entry } };
-        }
-        let mut old = String::new();
-        if shape.has_totals(relation) {
-            old = self.fresh("old");
-            let fields: Vec<&str> = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect();
-            let filter = delete.get("filter").cloned().unwrap_or_else(|| map! {});
-            delete = map! { "findOneAndDelete" => model.collection(entity), "filter" => filter };
-            delete = with(with(delete, "projection", all(&fields, 1)), "as", old.as_str());
-            steps.extend([delete, fail(&format!("{old} == null"), "not_found()")]);
-        } else {
-            steps.extend([delete, fail("reply.deleted == 0", "not_found()")]);
+            change = map! { "$pull" => map! { this.down() => pulled(shape.listed(relation), &id) } };
         }
         let totals = self.totals(relation, &old, false, &mut steps);
         let filter = self.owner_filter(relation, argument, &old);
@@ -111,8 +110,9 @@ impl Translation<'_, '_> {
         Ok(())
     }
 
-    /// The steps that delete what belongs to the records of these ids and is not in their documents.
-    fn below(&mut self, entity: usize, ids: &Node) -> Derived<Vec<Node>> {
+    /// The steps that delete what belongs to the records of these ids and is not in their documents; `known` is the variable
+    /// with the document of the only one.
+    fn below(&mut self, entity: usize, ids: &Node, known: Option<&str>) -> Derived<Vec<Node>> {
         let model = self.model();
         let mut steps = Vec::new();
         for child in model.children_of(entity) {
@@ -146,13 +146,20 @@ impl Translation<'_, '_> {
             let mut filter = by_owner;
             if is_listed || below.peek().is_some() {
                 let gone = self.fresh("gone");
-                steps.push(map! { "find" => holders, "filter" => by, "projection" => map! { field => 1 } });
-                steps.push(keep(&gone, value));
-                let gone = map! { "$in" => slot(&gone) };
-                steps.extend(self.below(this.many, &gone)?);
-                if is_listed {
-                    filter = map! { "_id" => gone };
+                if let Some(known) = known.filter(|_| is_listed) {
+                    steps.push(keep(&gone, format!("{known}.{}", self.documents.shape.list_id(model, child))));
+                } else {
+                    steps.push(map! { "find" => holders, "filter" => by, "projection" => map! { field => 1 } });
+                    steps.push(keep(&gone, value));
                 }
+                let ids = map! { "$in" => slot(&gone) };
+                if is_listed {
+                    filter = map! { "_id" => ids.clone() };
+                }
+                let delete = map! { "deleteMany" => collection, "filter" => filter };
+                let deletes = [self.below(this.many, &ids, None)?, vec![delete]].concat();
+                steps.push(unless_empty(&gone, deletes));
+                continue;
             }
             steps.push(map! { "deleteMany" => collection, "filter" => filter });
         }

@@ -1,11 +1,9 @@
 //! Records that are added to lists of records, and removed from them.
 
-use crate::scenario::Node;
-
 use super::build::{all, map, slot, with};
 use super::model::{PathEnd, RelationKind};
 use super::refusal::{Derived, refuse, refuse_shape};
-use super::shape::entry;
+use super::shape::{entry, pulled};
 use super::translate::{Located, Translation};
 use super::write::{Write, changed, fail, missing};
 
@@ -44,7 +42,7 @@ impl Translation<'_, '_> {
             source = self.fresh("source");
             // The other record is written later, or now, so that a change of its fields conflicts.
             let projection = all(listed, 1);
-            let is_touched = !is_mutual && model.is_changed(entity, listed);
+            let is_touched = !is_mutual && self.protects() && model.is_changed(entity, listed);
             let read = if is_touched {
                 changed(&other, self.touch(&other, entity), projection)
             } else {
@@ -52,17 +50,10 @@ impl Translation<'_, '_> {
             };
             steps.push(with(read, "as", source.as_str()));
         }
-        let of_id = |has_copies: bool, id: &Node| {
-            if has_copies {
-                map! { "_id" => id.clone() }
-            } else {
-                id.clone()
-            }
-        };
         let (state, operator, entry) = if adds {
             (map! { "$ne" => id.clone() }, "$push", entry(listed, argument, &source))
         } else {
-            (id.clone(), "$pull", of_id(!listed.is_empty(), &id))
+            (id.clone(), "$pull", pulled(listed, &id))
         };
         let guarded = Located { filter: with(place.filter.clone(), &list_id, state), ..self.locate(&owner, this.one) };
         let change = map! { operator => map! { this.down() => entry } };
@@ -85,8 +76,7 @@ impl Translation<'_, '_> {
             steps.push(fail(&missed, "same()"));
         }
         if is_mutual {
-            let back =
-                if adds { shape.back_entry(relation, &owner, &reply) } else { of_id(!copied.is_empty(), &place.id) };
+            let back = if adds { shape.back_entry(relation, &owner, &reply) } else { pulled(copied, &place.id) };
             steps.push(other.update(map! { operator => map! { this.up() => back } }));
         }
         Ok(Write { is_joint: may_be_gone || is_mutual || steps.len() > 2, ..Write::joint(steps) })

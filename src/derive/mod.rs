@@ -193,11 +193,12 @@ fn derived(
         if operation.does.is_empty() || model.is_broken(position) || result::check_end(&operation.does).is_err() {
             continue;
         }
-        match Translation::new(&mut documents, position).steps(here) {
+        let mut translation = Translation::new(&mut documents, position);
+        match translation.steps(here) {
             // Only its indexes are derived.
             _ if has_by_hand(name) => {}
             Ok(steps) => {
-                is_unsafe |= is_plain && writes(&steps) > 1;
+                is_unsafe |= is_plain && translation.is_joint;
                 operations.push((name.to_owned(), if steps.len() == 1 { steps[0].clone() } else { steps.into() }));
             }
             Err((step, refusal)) => {
@@ -232,25 +233,6 @@ fn span_of(strategy: &StrategyDefinition) -> Span {
         }
         _ => strategy.name.span,
     }
-}
-
-/// How many commands of steps write.
-fn writes(steps: &[Node]) -> usize {
-    const WRITES: [&str; 8] = [
-        "insertOne",
-        "insertMany",
-        "updateOne",
-        "updateMany",
-        "deleteOne",
-        "deleteMany",
-        "findOneAndUpdate",
-        "findOneAndDelete",
-    ];
-    let of_step = |step: &Node| {
-        let is_write = WRITES.iter().any(|word| step.get(word).is_some());
-        usize::from(is_write) + step.get("then").and_then(Node::as_list).map_or(0, writes)
-    };
-    steps.iter().map(of_step).sum()
 }
 
 /// The strategy and those that it is like, nearest first.

@@ -115,7 +115,7 @@ impl Translation<'_, '_> {
     }
 
     /// The selected records, by the command that fits the shape.
-    pub fn selected(&mut self, subject: &PathEnd, entity: usize, selection: Selection) -> Derived<LogicalReply> {
+    pub fn selected(&mut self, subject: &PathEnd, entity: usize, mut selection: Selection) -> Derived<LogicalReply> {
         let word = match subject {
             PathEnd::Many(_, relation, is_down) => is_down.then(|| self.documents.shape.word(*relation)),
             _ => None,
@@ -147,58 +147,77 @@ impl Translation<'_, '_> {
                     return Ok(reply);
                 }
             }
-            (PathEnd::Many(from, relation, _), Some(Word::Embed)) if is_whole_array(&selection) => {
+            (PathEnd::Many(from, relation, _), Some(Word::Embed)) if selection.is_array() => {
                 let depth = self.documents.shape.home(self.model(), self.model().relations[*relation].one).1.len();
                 if depth == 0 {
                     return Ok(self.whole_array(from, *relation, selection));
                 }
             }
-            (PathEnd::Many(from, relation, _), Some(Word::List)) if self.is_copied(*relation, &selection) => {
-                return Ok(self.whole_array(from, *relation, selection));
-            }
-            (PathEnd::Many(from, relation, _), Some(Word::List)) if !self.documents.shape.is_joined => {
-                return Ok(self.listed(from, None, *relation, selection));
-            }
-            (PathEnd::Many(_, relation, _), Some(Word::List)) if self.keeps_list(*relation, &selection) => {
-                return self.joined_in_order(subject, *relation, selection);
+            (PathEnd::Many(from, relation, _), Some(Word::List)) => {
+                let (shape, model) = (self.documents.shape, self.model());
+                if self.is_copied(*relation, &selection) {
+                    return Ok(self.whole_array(from, *relation, selection));
+                }
+                if shape.is_mutual(model, *relation) && !self.keeps_list(*relation, &selection) {
+                    // Their own ends of the relation find the records in one query.
+                    let back = map! { shape.back_id(model, *relation) => slot(&format!("{from}._id")) };
+                    let filter = with_all(back, &selection.filter);
+                    return Ok(self.found(&PathEnd::All(entity), entity, Selection { filter, ..selection }));
+                }
+                return Ok(if shape.is_joined {
+                    self.joined(from, *relation, selection)
+                } else {
+                    self.listed(from, None, *relation, selection)
+                });
             }
             _ => {}
         }
-        if is_apart && word != Some(Word::List) {
+        if is_apart {
             return Ok(self.found(subject, entity, selection));
         }
         let rows = self.rows(subject, &selection.filter)?;
+        if selection.by_arrival && !selection.is_reverse {
+            // The arrays have this order.
+            selection.sort.clear();
+        }
         let mut stages = selection.stages(&rows.path);
-        stages.push(self.record_stage(&rows.path, &selection.fields));
+        stages.push(self.record_stage(entity, &rows.path, &selection.fields));
         stages.extend(self.documents.restored(entity).filter(|_| selection.fields.is_empty()));
         let reply = LogicalReply::piped(rows.then(stages), "reply");
         Ok(LogicalReply { steps: [selection.before, reply.steps].concat(), ..reply })
     }
 
-    /// The stage that makes a row the record.
-    pub fn record_stage(&self, path: &[String], fields: &[String]) -> Node {
+    /// The stage that makes a row the record of an entity.
+    pub fn record_stage(&self, entity: usize, path: &[String], fields: &[String]) -> Node {
+        let fields = self.narrowed(entity, fields);
         if fields.is_empty() {
             return map! { "$replaceWith" => format!("${}", path.join(".")) };
         }
         let has_id = fields.iter().any(|field| field == "_id");
         let start = all(if has_id { &[][..] } else { &["_id"] }, 0);
-        let value = |field: &String| format!("${}", prefixed(path, field));
-        map! { "$project" => fields.iter().fold(start, |made, field| with(made, field, value(field))) }
+        map! { "$project" => with_all(start, &picks(&prefixed(path, ""), &fields)) }
     }
 
     /// A `find` of documents of their own.
     fn found(&mut self, subject: &PathEnd, entity: usize, selection: Selection) -> LogicalReply {
-        let collection = self.model().collection(entity);
         self.index_selection(subject, &selection.filter, &selection.sort);
         let start = self.origin(subject).map_or_else(|| map! {}, |(field, id)| map! { field => id });
-        let mut command = map! { "find" => collection, "filter" => with_all(start, &selection.filter) };
+        let command = self.find(entity, start, &selection);
+        LogicalReply { steps: [selection.before, vec![command]].concat(), value: "reply".to_owned() }
+    }
+
+    /// The command for those of these documents that are selected.
+    fn find(&self, entity: usize, start: Node, selection: &Selection) -> Node {
+        let collection = self.model().collection(entity);
+        let command = map! { "find" => collection, "filter" => with_all(start, &selection.filter) };
         let sort = (!selection.sort.is_empty()).then(|| selection.sort_node(&[]));
         let projection = self.projection(entity, &selection.fields);
-        let parts = [("sort", sort), ("skip", selection.skip), ("limit", selection.limit), ("projection", projection)];
-        for (key, value) in parts {
-            command = value.into_iter().fold(command, |command, value| with(command, key, value));
-        }
-        LogicalReply { steps: [selection.before, vec![command]].concat(), value: "reply".to_owned() }
+        let (skip, limit) = (selection.skip.clone(), selection.limit.clone());
+        let parts = [("sort", sort), ("skip", skip), ("limit", limit), ("projection", projection)];
+        let put = |command, (key, value): (&str, Option<Node>)| {
+            value.into_iter().fold(command, |command, value| with(command, key, value))
+        };
+        parts.into_iter().fold(command, put)
     }
 
     /// The index for a selection of documents of their own: the relation, equal fields, the order, ranges.
@@ -225,125 +244,149 @@ impl Translation<'_, '_> {
     }
 
     /// The array of a document, or a part of it that its own order gives.
-    fn whole_array(&mut self, from: &str, relation: usize, selection: Selection) -> LogicalReply {
+    fn whole_array(&mut self, from: &str, relation: usize, mut selection: Selection) -> LogicalReply {
         let this = &self.model().relations[relation];
         let place = self.locate(from, this.one);
-        let down = this.down();
-        let mut steps = selection.before.clone();
-        let part = match (&selection.skip, &selection.limit) {
-            (None, None) => None,
-            (None, Some(limit)) if selection.is_reverse => Some(match limit.tree {
-                Tree::Scalar(Scalar::Int(limit)) => Node::from(-limit),
-                _ => {
-                    let name = self.fresh("last_ones");
-                    steps.push(keep(
-                        &name,
-                        format!("-{}", limit.as_text().unwrap_or_default().trim_matches(['<', '>'])),
-                    ));
-                    slot(&name)
-                }
-            }),
-            (skip, limit) => {
-                let skip = skip.clone().unwrap_or_else(|| 0.into());
-                Some(vec![skip, limit.clone().unwrap_or_else(|| i64::from(i32::MAX).into())].into())
+        let mut steps = std::mem::take(&mut selection.before);
+        let part = self.part(&mut selection, &mut steps);
+        let is_listed = self.documents.shape.word(relation) == Word::List;
+        let fields = if is_listed { selection.fields.clone() } else { self.narrowed(this.many, &selection.fields) };
+        let order = selection.order().filter(|field| !fields.is_empty() && !fields.contains(field));
+        let fields = fields.iter().chain(order).cloned().collect::<Vec<_>>();
+        steps.push(place.find(Some(array(this.down(), part, &fields))));
+        LogicalReply { steps, value: in_order(format!("reply.{}", this.down()), &selection) }
+    }
+
+    /// Takes the part that a selection is of an array in its order: the last two arguments of `$slice`, or the last one.
+    pub fn part(&mut self, selection: &mut Selection, steps: &mut Vec<Node>) -> Option<Vec<Node>> {
+        if selection.is_whole() || !selection.is_array() {
+            return None;
+        }
+        let (skip, limit) = (selection.skip.take(), selection.limit.take());
+        let limit = limit.unwrap_or_else(|| i64::from(i32::MAX).into());
+        if !selection.is_reverse {
+            return Some(vec![skip.unwrap_or_else(|| 0.into()), limit]);
+        }
+        Some(vec![match limit.tree {
+            Tree::Scalar(Scalar::Int(limit)) => Node::from(-limit),
+            _ => {
+                let name = self.fresh("last_ones");
+                steps.push(keep(&name, format!("-{}", number(&limit))));
+                slot(&name)
             }
-        };
-        let projection = match part {
-            Some(part) => map! { "_id" => 1, down => map! { "$slice" => part } },
-            None if selection.fields.is_empty() => map! { "_id" => 0, down => 1 },
-            None => {
-                let fields: Vec<String> = selection.named().map(|field| format!("{down}.{field}")).collect();
-                with_all(map! { "_id" => 0 }, &all(&fields, 1))
-            }
-        };
-        steps.push(place.find(Some(projection)));
-        let value = in_order(format!("reply.{down}"), &selection);
-        LogicalReply { steps, value }
+        }])
     }
 
     /// Whether the copies in a list are all that is asked of its records.
     pub fn is_copied(&self, relation: usize, selection: &Selection) -> bool {
-        selection.is_covered(self.documents.shape.listed(relation))
+        selection.is_array() && selection.is_covered(self.documents.shape.listed(relation))
     }
 
     /// The same of the list in a record of the many side.
     pub fn is_back(&self, relation: usize, selection: &Selection) -> bool {
         let shape = self.documents.shape;
-        shape.is_mutual(self.model(), relation) && selection.is_covered(shape.referenced(relation))
+        let is_whole = selection.is_whole() && is_empty(&selection.filter);
+        shape.is_mutual(self.model(), relation) && is_whole && selection.is_covered(shape.referenced(relation))
     }
 
     /// Whether records come in the order of the list that names them.
-    fn keeps_list(&self, relation: usize, selection: &Selection) -> bool {
+    pub fn keeps_list(&self, relation: usize, selection: &Selection) -> bool {
         let is_listing = self.model().relations[relation].kind == RelationKind::Listing;
         is_listing && selection.sort.is_empty() && !selection.is_unordered
     }
 
     /// The records whose `_id`s are in a list, by two queries, or by one if the document with the list is in a variable.
-    pub fn listed(&mut self, from: &str, known: Option<&str>, relation: usize, selection: Selection) -> LogicalReply {
+    /// Without `_id`s there is none.
+    pub fn listed(
+        &mut self,
+        from: &str,
+        known: Option<&str>,
+        relation: usize,
+        mut selection: Selection,
+    ) -> LogicalReply {
         let this = &self.model().relations[relation];
-        let entity = this.many;
         let place = self.locate(from, this.one);
-        let keeps_list = self.keeps_list(relation, &selection);
+        let by_list = selection.by_arrival || self.keeps_list(relation, &selection);
         let found = known.map_or_else(|| self.fresh("found"), str::to_owned);
-        let ids = self.fresh("ids");
+        let [ids, rows] = ["ids", "rows"].map(|name| self.fresh(name));
         let list = self.documents.shape.list_id(self.model(), relation);
-        let mut steps = selection.before.clone();
-        if known.is_none() {
-            let projection = map! { "_id" => 0, list.as_str() => 1 };
-            steps.push(with(place.find(Some(projection)), "as", found.as_str()));
+        let mut steps = std::mem::take(&mut selection.before);
+        let part = self.part(&mut selection, &mut steps);
+        let mut all = format!("{found}.{list}");
+        match (known, part) {
+            (None, part) => {
+                let has_copies = !self.documents.shape.listed(relation).is_empty();
+                let projection = array(this.down(), part, if has_copies { &ID } else { &[] });
+                steps.push(with(place.find(Some(projection)), "as", found.as_str()));
+            }
+            (Some(_), None) => {}
+            (Some(_), Some(part)) => {
+                let [start, most] = [part.first(), part.get(1)].map(|part| part.map(number).unwrap_or_default());
+                let end = if most.is_empty() { most } else { format!(", {start} + {most}") };
+                all = format!("slice({all}, {start}{end})");
+            }
         }
-        steps.push(keep(&ids, format!("{found} == null ? [] : {found}.{list}")));
-        let is_whole = selection.is_whole();
-        let sort = if is_whole { Vec::new() } else { selection.sort.clone() };
-        let mut fields = selection.fields.clone();
-        if !fields.is_empty() && is_whole && (keeps_list || !selection.sort.is_empty()) {
+        steps.push(
+            map! { "let" => map! { ids.as_str() => format!("{found} == null ? [] : {all}"), rows.as_str() => "[]" } },
+        );
+        let value = match selection.is_whole() {
+            true if by_list && selection.is_reverse => format!("reverse(reorder({rows}, '_id', {ids}))"),
+            true if by_list => format!("reorder({rows}, '_id', {ids})"),
+            true if !selection.sort.is_empty() => sorted(&rows, &selection.sort),
+            _ => rows.clone(),
+        };
+        if selection.is_whole() {
             // What puts them in order has to come along.
-            let order = selection.sort.iter().map(|(field, _)| field.clone()).chain(["_id".to_owned()]);
-            fields.extend(order.filter(|field| !selection.fields.contains(field)).collect::<Vec<_>>());
+            let order: Vec<String> =
+                if by_list { ID.map(str::to_owned).into() } else { selection.order().cloned().collect() };
+            if !selection.fields.is_empty() {
+                let missing = order.into_iter().filter(|field| !selection.fields.contains(field)).collect::<Vec<_>>();
+                selection.fields.extend(missing);
+            }
+            selection.sort.clear();
         }
         let by_id = map! { "_id" => map! { "$in" => slot(&ids) } };
-        let part = Selection { sort, fields, before: Vec::new(), filter: map! {}, ..selection };
-        let mut reply = self.found(&PathEnd::All(entity), entity, part);
-        let command = reply.steps.pop().unwrap_or_else(|| map! {});
-        steps.push(with(command, "filter", with_all(by_id, &selection.filter)));
-        let value = match (keeps_list, is_whole && !selection.sort.is_empty()) {
-            (true, _) => format!("reorder(reply, '_id', {ids})"),
-            (false, true) => sorted("reply", &selection.sort),
-            (false, false) => "reply".to_owned(),
-        };
+        let find = with(self.find(this.many, by_id, &selection), "as", rows.as_str());
+        steps.push(unless_empty(&ids, vec![find]));
         LogicalReply { steps, value }
     }
 
     /// The same by `$lookup`, which does not keep the order of the list.
-    fn joined_in_order(&mut self, subject: &PathEnd, relation: usize, selection: Selection) -> Derived<LogicalReply> {
-        let mut rows = self.rows(subject, &selection.filter)?;
-        let (list, this) = (self.documents.shape.list_id(self.model(), relation), &self.model().relations[relation]);
-        // Without `$unwind` one row has the list and the records.
-        rows.stages.truncate(rows.stages.len() - 2);
-        let wanted = (!is_empty(&selection.filter)).then(|| map! { "$match" => selection.filter.clone() });
-        let chosen = with(all(&selection.fields, 1), "_id", 1);
-        let chosen = (!selection.fields.is_empty()).then(|| map! { "$project" => chosen });
-        let inner = wanted.into_iter().chain(chosen).collect();
-        let lookup = lookup(&self.model().collection(this.many), &list, "_id", inner, "joined");
-        let rows = rows.then([lookup, map! { "$project" => map! { "_id" => 0, list.as_str() => 1, "joined" => 1 } }]);
-        Ok(LogicalReply::piped(rows, format!("reorder(reply[0].joined, '_id', reply[0].{list})")))
+    fn joined(&mut self, from: &str, relation: usize, mut selection: Selection) -> LogicalReply {
+        let this = &self.model().relations[relation];
+        let list = self.documents.shape.list_id(self.model(), relation);
+        let keeps_list = self.keeps_list(relation, &selection);
+        let mut steps = std::mem::take(&mut selection.before);
+        let part = self.part(&mut selection, &mut steps);
+        let mut rows = self.record_rows(from, this.one);
+        rows = rows.then(part.map(|part| sliced("$project", this.down(), part)));
+        let inner = self.inner(this.many, &mut selection, keeps_list);
+        let rows = rows.then([lookup(&self.model().collection(this.many), &list, "_id", inner, "joined")]);
+        let (last, value) = if keeps_list {
+            let kept = map! { "_id" => 0, list.as_str() => 1, "joined" => 1 };
+            (vec![map! { "$project" => kept }], format!("reorder(reply[0].joined, '_id', reply[0].{list})"))
+        } else {
+            (vec![map! { "$unwind" => "$joined" }, map! { "$replaceWith" => "$joined" }], "reply".to_owned())
+        };
+        let reply = LogicalReply::piped(rows.then(last), value);
+        LogicalReply { steps: [steps, reply.steps].concat(), ..reply }
+    }
+
+    /// The stages inside of `$lookup` that select among documents of their own, which keep their `_id`s where a list orders them.
+    pub fn inner(&self, entity: usize, selection: &mut Selection, keeps_id: bool) -> Vec<Node> {
+        if keeps_id && !selection.fields.is_empty() && !selection.fields.contains(&ID[0].to_owned()) {
+            selection.fields.push(ID[0].to_owned());
+        }
+        let projection = self.projection(entity, &selection.fields).map(|fields| map! { "$project" => fields });
+        selection.stages(&[]).into_iter().chain(projection).collect()
     }
 
     pub fn count(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
         let subject = self.subject(target, true)?;
         let (shape, model) = (self.documents.shape, self.model());
         let filter = self.condition(model.entity_of(&subject), options, "where")?;
-        if let PathEnd::Many(from, relation, true) = &subject
-            && is_empty(&filter)
-            && let Some(reply) = self.total(from, *relation, None)
-        {
+        if let Some(reply) = self.stored_total(&subject, &filter, None) {
             return Ok(reply);
-        }
-        if let PathEnd::Many(from, relation, true) = &subject
-            && shape.word(*relation) == Word::Bucket
-            && is_empty(&filter)
-        {
-            return Ok(self.count_pages(from, *relation));
         }
         if let PathEnd::Many(from, relation, true) = &subject
             && shape.word(*relation) != Word::Reference
@@ -377,10 +420,7 @@ impl Translation<'_, '_> {
         let entity = self.model().entity_of(&subject);
         self.check_fields(entity, &[field.to_owned()])?;
         let filter = self.condition(entity, options, "where")?;
-        if let PathEnd::Many(from, relation, true) = &subject
-            && is_empty(&filter)
-            && let Some(reply) = self.total(from, *relation, Some(field))
-        {
+        if let Some(reply) = self.stored_total(&subject, &filter, Some(field)) {
             return Ok(reply);
         }
         self.index_selection(&subject, &filter, &[]);
@@ -407,18 +447,65 @@ pub(super) fn in_order(array: String, selection: &Selection) -> String {
     }
 }
 
-/// Whether an array as it is, or one part of it, is the selection.
-fn is_whole_array(selection: &Selection) -> bool {
-    let is_part = selection.by_arrival && selection.fields.is_empty();
-    let is_reverse_page = selection.is_reverse && selection.skip.is_some();
-    is_empty(&selection.filter) && (selection.is_whole() || is_part && !is_reverse_page)
+/// The field by which records are known.
+const ID: [&str; 1] = ["_id"];
+
+/// The projection of an array of a document, or of a part of it: all of its records, or fields of them.
+fn array(name: &str, part: Option<Vec<Node>>, fields: &[impl AsRef<str>]) -> Node {
+    let Some(mut part) = part else {
+        let dotted = fields.iter().map(|field| format!("{name}.{}", field.as_ref()));
+        let named = if fields.is_empty() { vec![name.to_owned()] } else { dotted.collect() };
+        return with_all(map! { "_id" => 0 }, &all(&named, 1));
+    };
+    if fields.is_empty() {
+        let part = if part.len() == 1 { part.remove(0) } else { part.into() };
+        return map! { "_id" => 1, name => map! { "$slice" => part } };
+    }
+    part.insert(0, format!("${name}").into());
+    map! { "_id" => 0, name => mapped(map! { "$slice" => part }, fields) }
+}
+
+/// The stage after which a list of a document is a part of it.
+pub(super) fn sliced(stage: &str, name: &str, mut part: Vec<Node>) -> Node {
+    part.insert(0, format!("${name}").into());
+    map! { stage => map! { name => map! { "$slice" => part } } }
+}
+
+/// The expression of fields of the elements of an array.
+pub(super) fn mapped(array: Node, fields: &[impl AsRef<str>]) -> Node {
+    map! { "$map" => map! { "input" => array, "in" => picks("$this.", fields) } }
+}
+
+/// A mapping with fields of what is at a place.
+pub(super) fn picks(place: &str, fields: &[impl AsRef<str>]) -> Node {
+    fields.iter().fold(map! {}, |made, field| {
+        let (first, rest) = field.as_ref().split_once('.').unwrap_or((field.as_ref(), ""));
+        let value = match rest {
+            "" => format!("${place}{first}").into(),
+            _ => with_all(
+                made.get(first).cloned().unwrap_or_else(|| map! {}),
+                &picks(&format!("{place}{first}."), &[rest]),
+            ),
+        };
+        with(made, first, value)
+    })
+}
+
+/// Steps that need elements of a list.
+pub(super) fn unless_empty(list: &str, steps: Vec<Node>) -> Node {
+    map! { "if" => format!("size({list}) > 0"), "then" => steps }
+}
+
+/// The text of a number, or of the variable with it.
+fn number(node: &Node) -> String {
+    node.as_literal().map(|text| text.value.trim_matches(['<', '>']).to_owned()).unwrap_or_default()
 }
 
 /// The number of a pipeline that gives one document, or none.
 const NUMBER: &str = "size(reply) == 0 ? 0 : reply[0].n";
 
 /// One number about rows.
-fn grouped(rows: Rows, filter: &Node, number: Node) -> LogicalReply {
+pub(super) fn grouped(rows: Rows, filter: &Node, number: Node) -> LogicalReply {
     let wanted = (!is_empty(filter)).then(|| map! { "$match" => prefix_keys(filter, &rows.path) });
     let null = Node { span: crate::scenario::Span::default(), tree: Tree::Scalar(Scalar::Null) };
     let group = map! { "$group" => map! { "_id" => null, "n" => number } };

@@ -4,10 +4,10 @@ use crate::scenario::Node;
 
 use super::build::{all, keep, map, slot, update_one, with};
 use super::refusal::{Derived, refuse, refuse_shape};
-use super::shape::Word;
+use super::shape::{Word, entry, pulled};
 use super::totals::together;
 use super::translate::{Located, Translation};
-use super::write::{Write, fail, missing};
+use super::write::{Write, changed, fail, missing};
 
 impl Translation<'_, '_> {
     /// Gives a record another parent.
@@ -27,12 +27,12 @@ impl Translation<'_, '_> {
         let shape = self.documents.shape;
         let (word, is_copied) = (shape.word(relation), !shape.referenced(relation).is_empty());
         let set = map! { this.up() => target.clone() };
+        let to = self.locate(name, this.one);
+        if shape.up_word(relation) == Word::Reference && (word == Word::List || shape.has_totals(relation)) {
+            return Ok(self.relocate_named((argument, entity), relation, name, &to));
+        }
         if word == Word::Reference {
-            let to = self.locate(name, this.one);
             let is_certain = !self.may_be_gone(name, this.one);
-            if shape.has_totals(relation) {
-                return Ok(self.relocate_counted((argument, entity), relation, name, &to));
-            }
             if is_certain && !is_copied {
                 return Ok(Write::one(self.locate(argument, entity).update(map! { "$set" => set })));
             }
@@ -51,9 +51,8 @@ impl Translation<'_, '_> {
         }
         let (old, down) = (self.fresh("old"), this.down());
         let has_entries = word == Word::Embed || !shape.listed(relation).is_empty();
-        let (field, pulled, projection) = if has_entries {
-            let entry = map! { "_id" => id.clone() };
-            (format!("{down}._id"), entry, map! { format!("{down}.$") => 1 })
+        let (field, taken, projection) = if has_entries {
+            (format!("{down}._id"), map! { "_id" => id.clone() }, map! { format!("{down}.$") => 1 })
         } else {
             (down.to_owned(), id.clone(), map! { "_id" => 1 })
         };
@@ -68,7 +67,7 @@ impl Translation<'_, '_> {
             steps.push(fail(&format!("{values} == null"), "not_found()"));
         }
         let [less, more] = [false, true].map(|comes| self.totals(relation, &values, comes, &mut steps));
-        let pull = together(map! { "$pull" => map! { down => pulled } }, &less);
+        let pull = together(map! { "$pull" => map! { down => taken } }, &less);
         let take = map! {
             "findOneAndUpdate" => owners.as_str(),
             "filter" => map! { field.as_str() => id.clone(), "_id" => map! { "$ne" => target.clone() } },
@@ -85,38 +84,52 @@ impl Translation<'_, '_> {
             entry = slot(&record);
         }
         let push = together(map! { "$push" => map! { down => entry } }, &more);
-        if shape.up_word(relation) == Word::Reference {
-            let place = self.document(&format!("{name}._id"), this.one);
-            let (read, source) = self.source(relation, &place, Some(push), false);
-            steps.extend(read.steps);
-            let copies = self.copied_from(relation, &source, set);
-            steps.push(self.locate(argument, entity).update(map! { "$set" => copies }));
-        } else {
-            steps.push(update_one(&owners, map! { "_id" => target }, push));
-            steps.push(fail("reply.matched == 0", "not_found()"));
-        }
+        steps.push(update_one(&owners, map! { "_id" => target }, push));
+        steps.push(fail("reply.matched == 0", "not_found()"));
         Ok(Write::joint(steps))
     }
 
-    /// The same where both parents have totals, and the record the `_id` of its parent.
-    fn relocate_counted(&mut self, record: (&str, usize), relation: usize, name: &str, to: &Located) -> Write {
+    /// The same where the record names its parent, and both parents have something of it: the record tells the old one.
+    fn relocate_named(&mut self, record: (&str, usize), relation: usize, name: &str, to: &Located) -> Write {
         let (model, shape) = (self.model(), self.documents.shape);
         let this = &model.relations[relation];
-        let place = self.locate(record.0, record.1);
+        let (place, target) = (self.locate(record.0, record.1), slot(&format!("{name}._id")));
         let old = self.fresh("old");
-        let fields: Vec<&str> = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect();
-        let mut steps = vec![
-            with(place.find(Some(all(&fields, 1))), "as", old.as_str()),
-            fail(&format!("{old} == null"), "not_found()"),
-            fail(&format!("{old}.{} == {name}._id", this.up()), "same()"),
-        ];
-        let [less, more] = [false, true].map(|comes| self.totals(relation, &old, comes, &mut steps));
-        let (read, source) = self.source(relation, to, Some(more), false);
-        steps.extend(read.steps);
+        let fields = [shape.sums(relation), shape.listed(relation), &[this.up().to_owned()]].concat();
+        let projection = with(all(&fields, 1), "_id", 0);
+        let set = map! { this.up() => target.clone() };
+        let has_copies = !shape.referenced(relation).is_empty();
+        let mut steps = if has_copies {
+            vec![
+                with(place.find(Some(projection)), "as", old.as_str()),
+                fail(&format!("{old} == null"), "not_found()"),
+                fail(&format!("{old}.{} == {name}._id", this.up()), "same()"),
+            ]
+        } else {
+            let is_other = place.guarded(&map! { this.up() => map! { "$ne" => target.clone() } });
+            let update = changed(&is_other, map! { "$set" => set.clone() }, projection);
+            let outcome = "reply == 0 ? not_found() : same()";
+            vec![with(update, "as", old.as_str()), missing(&format!("{old} == null"), &place, outcome)]
+        };
+        let [mut less, mut more] = [false, true].map(|comes| self.totals(relation, &old, comes, &mut steps));
+        if shape.word(relation) == Word::List {
+            let (listed, down) = (shape.listed(relation), this.down());
+            less = together(map! { "$pull" => map! { down => pulled(listed, &place.id) } }, &less);
+            more = together(map! { "$push" => map! { down => entry(listed, record.0, &old) } }, &more);
+        }
         let owner = map! { "_id" => slot(&format!("{old}.{}", this.up())) };
-        steps.push(update_one(&to.collection, owner, less));
-        let copies = self.copied_from(relation, &source, map! { this.up() => slot(&format!("{name}._id")) });
-        steps.push(place.update(map! { "$set" => copies }));
+        if has_copies {
+            let (read, source) = self.source(relation, to, Some(more), false);
+            steps.extend(read.steps);
+            steps.push(update_one(&to.collection, owner, less));
+            steps.push(place.update(map! { "$set" => self.copied_from(relation, &source, set) }));
+        } else {
+            let requests = [(owner, less), (to.filter.clone(), more)];
+            let requests = requests
+                .map(|(filter, update)| map! { "updateOne" => map! { "filter" => filter, "update" => update } });
+            steps.push(map! { "bulkWrite" => to.collection.as_str(), "requests" => Vec::from(requests) });
+            steps.push(fail("reply.matched < 2", "not_found()"));
+        }
         Write::joint(steps)
     }
 }

@@ -3,7 +3,7 @@
 use crate::scenario::Node;
 
 use super::build::{is_empty, keep, map, mapping, slot, with_all};
-use super::model::{PathEnd, flag, option, text_option, texts};
+use super::model::{PathEnd, RelationKind, flag, option, text_option, texts};
 use super::order::directions;
 use super::read::{prefix_keys, prefixed};
 use super::refusal::{Derived, refuse};
@@ -14,7 +14,7 @@ use super::translate::{Options, Translation};
 pub(super) struct Selection {
     /// The fields with directions; none where the order does not count.
     pub sort: Vec<(String, i64)>,
-    /// Whether the array of a parent has this order already, or its reverse.
+    /// Whether an array or list of a parent has this order already, or its reverse.
     pub by_arrival: bool,
     pub is_reverse: bool,
     /// Whether it is that of the entity.
@@ -35,16 +35,26 @@ impl Selection {
         self.skip.is_none() && self.limit.is_none()
     }
 
+    /// Whether an array as it is, or one part of it, has them.
+    pub fn is_array(&self) -> bool {
+        let is_reverse_page = self.is_reverse && self.skip.is_some();
+        is_empty(&self.filter) && (self.is_whole() || self.by_arrival && !is_reverse_page)
+    }
+
+    /// The fields that put them in order, unless an array has it.
+    pub fn order(&self) -> impl Iterator<Item = &String> {
+        self.sort.iter().map(|(field, _)| field).filter(|_| !self.by_arrival)
+    }
+
     /// The fields that are returned, and those that the order needs.
     pub fn named(&self) -> impl Iterator<Item = &String> {
-        let sorted = self.sort.iter().map(|(field, _)| field).filter(|_| !self.by_arrival);
-        self.fields.iter().chain(sorted)
+        self.fields.iter().chain(self.order())
     }
 
     /// Whether these copies are all that is asked for.
     pub fn is_covered(&self, copied: &[String]) -> bool {
         let named: Vec<String> = self.named().cloned().collect();
-        is_empty(&self.filter) && self.is_whole() && !self.fields.is_empty() && covers(copied, &named)
+        !self.fields.is_empty() && covers(copied, &named)
     }
 
     /// How many of the last records are asked for, if nothing else is.
@@ -121,7 +131,9 @@ impl Translation<'_, '_> {
             }
         };
         let page = option(options, "page").zip(option(options, "size")).map(|(page, size)| (cel(page), cel(size)));
-        let by_arrival = own.is_none() && model.entity(entity).arrives_sorted && !model.is_moved(entity);
+        let is_child = matches!(subject, PathEnd::Many(_, relation, true) if model.relations[*relation].kind == RelationKind::Children);
+        let arrives = model.entity(entity).arrives_sorted && !model.is_moved(entity);
+        let by_arrival = own.is_none() && !sort.is_empty() && is_child && arrives;
         Ok(Selection {
             sort,
             by_arrival,

@@ -149,6 +149,12 @@ impl ModelShape {
         if self.listed(relation).is_empty() { down.to_owned() } else { format!("{down}._id") }
     }
 
+    /// The field of the many side of a list of records with the `_id`s of the one, where it has them.
+    pub fn back_id(&self, model: &Model, relation: usize) -> String {
+        let up = model.relations[relation].up();
+        if self.referenced(relation).is_empty() { up.to_owned() } else { format!("{up}._id") }
+    }
+
     /// An entry of a list of the one side, as a template; `record` is the expression of the record.
     pub fn list_entry(&self, relation: usize, record: &str) -> Node {
         entry(self.listed(relation), record, record)
@@ -271,6 +277,14 @@ pub(super) fn entry(fields: &[String], record: &str, source: &str) -> Node {
         return id;
     }
     fields.iter().fold(map! { "_id" => id }, |made, field| with(made, field, slot(&format!("{source}.{field}"))))
+}
+
+/// What takes a record out of a list: its `_id`, or an entry with it where entries have copies.
+pub(super) fn pulled(copied: &[String], id: &Node) -> Node {
+    if copied.is_empty() {
+        return id.clone();
+    }
+    map! { "_id" => id.clone() }
 }
 
 /// Whether copies, and the `_id`, are all that is asked for.

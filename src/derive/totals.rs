@@ -3,12 +3,14 @@
 use crate::scenario::{Node, Spanned};
 
 use super::build::{all, is_empty, keep, map, slot, update_one, with, with_all};
+use super::model::PathEnd;
+use super::read::{Rows, grouped};
 use super::refusal::{Derived, refuse_shape};
 use super::selection::Selection;
 use super::shape::Word;
 use super::summary::sum_of;
 use super::translate::{Changes, LogicalReply, Translation};
-use super::write::fail;
+use super::write::{FAIL, fail};
 
 /// Changes of one document together.
 pub(super) fn together(one: Node, other: &Node) -> Node {
@@ -16,6 +18,58 @@ pub(super) fn together(one: Node, other: &Node) -> Node {
         let both = made.get(&operator.value).map_or_else(|| fields.clone(), |own| with_all(own.clone(), fields));
         with(made, &operator.value, both)
     })
+}
+
+/// Steps that are right together, in which a document that is updated twice is updated once, where the first update finds it
+/// by all that the second one asks for.
+pub(super) fn merged(steps: Vec<Node>) -> Vec<Node> {
+    let mut made: Vec<Node> = Vec::new();
+    let mut rest = steps.into_iter().peekable();
+    while let Some(step) = rest.next() {
+        let Some(at) = (0..made.len()).rfind(|at| is_same_document(&made[*at], &step)) else {
+            made.push(step);
+            continue;
+        };
+        let both = made[at].get("update").zip(step.get("update"));
+        let is_next = made[at + 1..]
+            .iter()
+            .all(|between| between.get("if").is_some() && between.on_one_line(str::to_owned).contains(FAIL));
+        match both.filter(|(first, second)| is_next && !overlap(first, second)) {
+            Some((first, second)) => {
+                made[at] = with(made[at].clone(), "update", together(first.clone(), second));
+                // Without the document the operation has ended.
+                rest.next_if(|next| next.get("if").and_then(Node::as_text) == Some("reply.matched == 0"));
+            }
+            None => made.push(step),
+        }
+    }
+    made
+}
+
+/// Whether an update, whose reply nobody needs, is of the document that another one has found.
+fn is_same_document(first: &Node, second: &Node) -> bool {
+    let named = second.as_mapping().unwrap_or_default().iter().map(|(key, _)| key.value.as_str());
+    let conditions = second.get("filter").and_then(Node::as_mapping).unwrap_or_default();
+    named.eq(["updateOne", "filter", "update"])
+        && first.get("updateOne") == second.get("updateOne")
+        && first.get("arrayFilters").is_none()
+        && first
+            .get("filter")
+            .is_some_and(|found| conditions.iter().all(|(key, value)| found.get(&key.value) == Some(value)))
+}
+
+/// Whether two updates change the same field, or an element that a filter has found.
+fn overlap(first: &Node, second: &Node) -> bool {
+    let paths = |update: &Node| -> Vec<String> {
+        let operators = update.as_mapping().unwrap_or_default().iter();
+        operators
+            .flat_map(|(_, fields)| fields.as_mapping().unwrap_or_default())
+            .map(|(path, _)| format!("{}.", path.value))
+            .collect()
+    };
+    let (first, second) = (paths(first), paths(second));
+    first.iter().chain(&second).any(|path| path.contains(".$"))
+        || first.iter().any(|one| second.iter().any(|other| one.starts_with(other) || other.starts_with(one)))
 }
 
 impl Translation<'_, '_> {
@@ -113,17 +167,45 @@ impl Translation<'_, '_> {
         map! { field => slot(&format!("{argument}._id")) }
     }
 
+    /// The number of records of a path, or the sum of a field of them, where other documents have it.
+    pub fn stored_total(&mut self, subject: &PathEnd, filter: &Node, field: Option<&str>) -> Option<LogicalReply> {
+        match subject {
+            _ if !is_empty(filter) => None,
+            PathEnd::All(entity) => self.total_of_all(*entity, field),
+            PathEnd::Many(from, relation, true) => {
+                let is_bucket = field.is_none() && self.documents.shape.word(*relation) == Word::Bucket;
+                if is_bucket { Some(self.count_pages(from, *relation)) } else { self.total(from, *relation, field) }
+            }
+            _ => None,
+        }
+    }
+
     /// The counter or sum of a path, where the one side has it.
-    pub fn total(&mut self, from: &str, relation: usize, field: Option<&str>) -> Option<LogicalReply> {
-        let (model, shape) = (self.model(), self.documents.shape);
-        let this = &model.relations[relation];
-        let name = match field {
-            None => shape.counter(model, relation)?,
-            Some(field) => shape.sums(relation).iter().find(|sum| *sum == field).map(|sum| sum_of(this.down(), sum))?,
-        };
-        let place = self.locate(from, this.one);
+    fn total(&mut self, from: &str, relation: usize, field: Option<&str>) -> Option<LogicalReply> {
+        let name = self.total_field(relation, field)?;
+        let place = self.locate(from, self.model().relations[relation].one);
         let step = place.find(Some(map! { "_id" => 0, name.as_str() => 1 }));
         Some(LogicalReply { steps: vec![step], value: format!("reply == null ? 0 : reply.{name}") })
+    }
+
+    /// The same of all records of an entity, whose parents or buckets have them.
+    fn total_of_all(&self, entity: usize, field: Option<&str>) -> Option<LogicalReply> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let relation = model.parent_of(entity)?;
+        let is_bucket = shape.word(relation) == Word::Bucket && field.is_none();
+        let collection =
+            if is_bucket { shape.home(model, entity).0 } else { model.collection(model.relations[relation].one) };
+        let name = if is_bucket { "count".to_owned() } else { self.total_field(relation, field)? };
+        let rows = Rows { collection, stages: Vec::new(), path: Vec::new() };
+        Some(grouped(rows, &map! {}, map! { "$sum" => format!("${name}") }))
+    }
+
+    /// The field with the counter or sum of a relation, where the one side has it.
+    fn total_field(&self, relation: usize, field: Option<&str>) -> Option<String> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let Some(field) = field else { return shape.counter(model, relation) };
+        let sum = shape.sums(relation).iter().find(|sum| *sum == field)?;
+        Some(sum_of(model.relations[relation].down(), sum))
     }
 
     /// Refuses a change after which an older record would have to take its place among the newest.

@@ -92,6 +92,8 @@ impl Located {
 pub(super) struct Translation<'t, 'm> {
     pub documents: &'t mut DerivedDocuments<'m>,
     pub operation: usize,
+    /// Whether what it writes is only right together.
+    pub is_joint: bool,
     names: HashSet<String>,
 }
 
@@ -99,7 +101,7 @@ impl<'t, 'm> Translation<'t, 'm> {
     pub fn new(documents: &'t mut DerivedDocuments<'m>, operation: usize) -> Translation<'t, 'm> {
         let arguments = documents.model.arguments(operation).iter().map(|argument| argument.name.clone());
         let names = arguments.chain(["reply".to_owned()]).collect();
-        Translation { documents, operation, names }
+        Translation { documents, operation, is_joint: false, names }
     }
 
     pub fn model(&self) -> &'m Model<'m> {
@@ -214,14 +216,24 @@ impl<'t, 'm> Translation<'t, 'm> {
         }
         if let Some(relation) = self.documents.shape.copied_list(self.model(), entity) {
             let down = self.model().relations[relation].down();
-            let added = self.added(entity);
-            let own = self.model().entity(entity).fields.iter().map(|(name, _)| name.value.clone());
-            let copies = self.documents.extras(entity, "", "", None).into_iter().map(|(_, field, _)| field);
-            let copies = copies.filter(|field| added.iter().all(|(_, array)| array != field));
-            return Some(with(all(&own.chain(copies).collect::<Vec<_>>(), 1), down, format!("${down}._id")));
+            return Some(with(all(&self.own(entity), 1), down, format!("${down}._id")));
         }
         let added: Vec<String> = self.added(entity).into_iter().map(|(_, field)| field).collect();
         (!added.is_empty()).then(|| all(&added, 0))
+    }
+
+    /// The fields of documents of an entity, without the arrays that the shape adds.
+    fn own(&self, entity: usize) -> Vec<String> {
+        let added = self.added(entity);
+        let own = self.model().entity(entity).fields.iter().map(|(name, _)| name.value.clone());
+        let copies = self.documents.extras(entity, "", "", None).into_iter().map(|(_, field, _)| field);
+        own.chain(copies.filter(|field| added.iter().all(|(_, array)| array != field))).collect()
+    }
+
+    /// The fields to name of a record inside of something: those that are asked for, or its own beside arrays that the shape
+    /// adds; none for all that there are.
+    pub fn narrowed(&self, entity: usize, fields: &[String]) -> Vec<String> {
+        if fields.is_empty() && !self.added(entity).is_empty() { self.own(entity) } else { fields.to_vec() }
     }
 
     /// The arrays that the shape adds to documents of an entity, with the names of what they are read for.

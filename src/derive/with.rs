@@ -2,9 +2,9 @@
 
 use crate::scenario::{Node, Span, Spanned};
 
-use super::build::{all, find_one, is_empty, keep, map, slot, with, with_all};
+use super::build::{all, find_one, is_empty, keep, map, pipeline, slot, with, with_all};
 use super::model::{PathEnd, RelationKind, option, texts};
-use super::read::{Rows, in_order, lookup, prefixed};
+use super::read::{Rows, in_order, lookup, mapped, picks, prefixed, sliced};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::selection::Selection;
 use super::shape::{Word, covers};
@@ -16,12 +16,34 @@ type Include = (Spanned<String>, Node);
 /// The read of a record that others are added to.
 struct FirstRead {
     steps: Vec<Node>,
+    /// The arrays around the record.
+    path: Vec<String>,
+    /// The variable with the document.
+    found: String,
     /// The variable with the record.
     record: String,
     /// That with the record as it is stored.
     raw: String,
-    /// That with the document around it.
-    holder: Option<String>,
+    /// The stages that join other documents, and the steps that these need.
+    joins: Vec<Node>,
+    before: Vec<Node>,
+}
+
+impl FirstRead {
+    /// Joins documents of another collection; returns the expression of them.
+    fn join(&mut self, name: &str, from: &str, (local, foreign): (&str, &str), inner: Vec<Node>) -> String {
+        self.joins.push(lookup(from, local, foreign, inner, name));
+        format!("{}.{name}", self.found)
+    }
+
+    /// The steps, in which one command reads all that is joined.
+    fn steps(mut self) -> Vec<Node> {
+        if !self.joins.is_empty() {
+            let read = joining(&self.steps.remove(0), self.joins);
+            self.steps.splice(0..0, [read, keep(&self.found, "reply[0]")]);
+        }
+        [self.before, self.steps].concat()
+    }
 }
 
 impl<'m> Translation<'_, 'm> {
@@ -69,14 +91,26 @@ impl<'m> Translation<'_, 'm> {
         Ok(match &place.path[..] {
             [] => LogicalReply::of(place.find(self.projection(entity, fields))),
             [array] => LogicalReply {
-                steps: vec![place.find(Some(map! { "_id" => 0, format!("{array}.$") => 1 }))],
+                steps: vec![place.find(Some(with(self.element(&place, &self.narrowed(entity, fields)), "_id", 0)))],
                 value: format!("reply.{array}[0]"),
             },
             path => {
-                let stage = self.record_stage(path, fields);
+                let stage = self.record_stage(entity, path, fields);
                 LogicalReply::piped(self.record_rows(argument, entity).then([stage]), "reply[0]")
             }
         })
+    }
+
+    /// The projection of a record in an array: fields of it, or all.
+    fn element(&self, place: &Located, fields: &[String]) -> Node {
+        let array = place.path.join(".");
+        if fields.is_empty() && !self.documents.shape.is_joined {
+            return map! { format!("{array}.$") => 1 };
+        }
+        let is_it: Vec<Node> = vec!["$$this._id".into(), place.id.clone()];
+        let input = map! { "input" => format!("${array}"), "cond" => map! { "$eq" => is_it } };
+        let found = map! { "$filter" => input };
+        map! { array => if fields.is_empty() { found } else { mapped(found, fields) } }
     }
 
     /// The one record that the record of an argument belongs or refers to.
@@ -97,7 +131,7 @@ impl<'m> Translation<'_, 'm> {
                 let mut rows = self.record_rows(argument, entity);
                 // The arrays of the record itself are left as they are, and its element is found all the same.
                 rows.stages.remove(1 + path.len());
-                let stage = self.record_stage(&path, fields);
+                let stage = self.record_stage(this.one, &path, fields);
                 Ok(LogicalReply::piped(rows.then([stage]), "reply[0]"))
             }
             Word::List => {
@@ -114,10 +148,12 @@ impl<'m> Translation<'_, 'm> {
                     rows = Rows { path: Vec::new(), ..rows };
                 }
                 let local = prefixed(&rows.path, this.up());
-                let arrays = projection.filter(|_| fields.is_empty()).map(|arrays| map! { "$project" => arrays });
                 let stages = [lookup(&one, &local, "_id", Vec::new(), "joined"), map! { "$unwind" => "$joined" }];
-                let rows = rows.then(stages).then([self.record_stage(&["joined".to_owned()], fields)]).then(arrays);
-                Ok(LogicalReply::piped(rows, "reply[0]"))
+                let rows = rows.then(stages).then([self.record_stage(this.one, &["joined".to_owned()], fields)]);
+                Ok(LogicalReply::piped(
+                    rows.then(self.documents.restored(this.one).filter(|_| fields.is_empty())),
+                    "reply[0]",
+                ))
             }
         }
     }
@@ -143,10 +179,10 @@ impl<'m> Translation<'_, 'm> {
     ) -> Derived<LogicalReply> {
         let model = self.model();
         let place = self.located(argument, entity, by)?;
-        let FirstRead { steps: mut first, record, raw, holder } = self.first_read(entity, place, includes)?;
-        let before = first.len();
+        let mut read = self.first_read(entity, &place, includes)?;
+        let record = read.record.clone();
         let mut parts = vec![picked(model.name(entity), &record, &[])];
-        let mut made = Vec::new();
+        let (mut then, mut made) = (Vec::new(), Vec::new());
         for (Spanned { value: name, .. }, node) in includes {
             let (relation, is_down) = model.relation(entity, name)?;
             let is_many = is_down || model.relations[relation].kind == RelationKind::Listing;
@@ -156,50 +192,51 @@ impl<'m> Translation<'_, 'm> {
                 continue;
             }
             let reply = if is_many {
-                self.included_many(argument, &raw, relation, is_down, node)?
+                self.included_many(argument, &mut read, relation, is_down, node)?
             } else {
                 self.check_fields(model.relations[relation].one, &fields)?;
-                self.included_one(argument, (&record, holder.as_deref()), entity, relation, &fields)?
+                self.included_one(argument, &mut read, entity, relation, &fields)?
             };
             let value = if reply.steps.is_empty() {
                 reply.value
             } else {
                 let (steps, variable) = self.kept(reply, &format!("{name}_"));
-                first.extend(steps);
+                then.extend(steps);
                 made.push(variable.clone());
                 variable
             };
             parts.push(picked(name, &value, &fields));
         }
+        let mut steps = read.steps();
         let is_loaded = model.argument(self.operation, argument).is_some_and(|one| one.is_loaded);
         if !made.is_empty() && (!is_loaded || model.is_deleted(entity)) {
             // The record may be gone: what belongs to it is null then.
-            let then = first.split_off(before);
-            first.push(map! { "let" => made.iter().fold(map! {}, |nulls, name| with(nulls, name, "null")) });
-            first.push(map! { "if" => format!("{record} != null"), "then" => then });
+            steps.push(map! { "let" => made.iter().fold(map! {}, |nulls, name| with(nulls, name, "null")) });
+            steps.push(map! { "if" => format!("{record} != null"), "then" => then });
+        } else {
+            steps.extend(then);
         }
-        Ok(LogicalReply { steps: first, value: format!("{{{}}}", parts.join(", ")) })
+        Ok(LogicalReply { steps, value: format!("{{{}}}", parts.join(", ")) })
     }
 
     /// The read of the record itself, with what its document has of the others: steps, the record, the document around it.
-    fn first_read(&mut self, entity: usize, place: Located, includes: &[Include]) -> Derived<FirstRead> {
+    fn first_read(&mut self, entity: usize, place: &Located, includes: &[Include]) -> Derived<FirstRead> {
         let model = self.model();
         let found = self.fresh("found");
         let named = |name: &str| includes.iter().find(|(include, _)| include.value == name);
+        let (mut steps, mut record, mut raw) = (Vec::new(), found.clone(), found.clone());
         match &place.path[..] {
             [] => {
                 let arrays = self.added(entity).into_iter().filter(|(name, _)| named(name).is_none());
                 let arrays: Vec<String> = arrays.map(|(_, field)| field).collect();
                 let projection = (!arrays.is_empty()).then(|| all(&arrays, 0));
-                let mut steps = vec![with(place.find(projection), "as", found.as_str())];
-                let mut record = found.clone();
+                steps.push(with(place.find(projection), "as", found.as_str()));
                 if let Some(relation) = self.documents.shape.copied_list(model, entity) {
                     let down = model.relations[relation].down();
                     record = self.fresh("record");
                     let ids = format!("merge({found}, {{'{down}': pluck({found}.{down}, '_id')}})");
                     steps.push(keep(&record, format!("{found} == null ? null : {ids}")));
                 }
-                Ok(FirstRead { steps, record, raw: found, holder: None })
             }
             [array] => {
                 let parent = model.parent_of(entity).map(|relation| &model.relations[relation]);
@@ -212,31 +249,36 @@ impl<'m> Translation<'_, 'm> {
                 if let Some(relation) = self.documents.shape.bucketed(model, entity) {
                     fields = vec![model.relations[relation].up().to_owned()];
                 }
-                let projection = with_all(map! { format!("{array}.$") => 1 }, &all(&fields, 1));
-                let record = self.fresh("record");
-                let read = with(place.find(Some(projection)), "as", found.as_str());
-                let steps = vec![read, keep(&record, format!("{found}.{array}[0]"))];
-                Ok(FirstRead { steps, raw: record.clone(), record, holder: Some(found) })
+                // Arrays that are asked for come with the whole record.
+                let is_whole = self.added(entity).iter().any(|(name, _)| named(name).is_some());
+                let chosen = if is_whole { Vec::new() } else { self.narrowed(entity, &[]) };
+                let projection = with_all(self.element(place, &chosen), &all(&fields, 1));
+                record = self.fresh("record");
+                raw.clone_from(&record);
+                steps.push(with(place.find(Some(projection)), "as", found.as_str()));
+                steps.push(keep(&record, format!("{found}.{array}[0]")));
             }
             _ => {
                 let relation = model.parent_of(entity).unwrap_or_default();
                 let message = format!("`with` of a record inside of two arrays: `{}`", model.key(relation));
                 let help = "try `reference` for one of the relations";
-                refuse_shape(relation, message, "deeper than this shape can give", help)
+                return refuse_shape(relation, message, "deeper than this shape can give", help);
             }
         }
+        let (path, joins, before) = (place.path.clone(), Vec::new(), Vec::new());
+        Ok(FirstRead { steps, path, found, record, raw, joins, before })
     }
 
     /// The many records of a relation of the record that was read, which is in a variable.
     fn included_many(
         &mut self,
         argument: &str,
-        record: &str,
+        read: &mut FirstRead,
         relation: usize,
         is_down: bool,
         node: &Node,
     ) -> Derived<LogicalReply> {
-        let model = self.model();
+        let (model, record) = (self.model(), read.raw.clone());
         let this = &model.relations[relation];
         let fields: Vec<Include> = vec![(Spanned::new("fields".to_owned(), Span::default()), node.clone())];
         let options: &Options = match node.as_mapping() {
@@ -253,7 +295,7 @@ impl<'m> Translation<'_, 'm> {
         let path = if is_down { this.down() } else { this.up() };
         let selection: Selection = self.selection(path, &subject, options)?;
         let is_simple = selection.is_whole() && is_empty(&selection.filter);
-        if is_down && let Some((_, value)) = self.newest_part(relation, &selection, record) {
+        if is_down && let Some((_, value)) = self.newest_part(relation, &selection, &record) {
             return Ok(LogicalReply { steps: Vec::new(), value });
         }
         if !is_down && self.is_back(relation, &selection) {
@@ -266,27 +308,79 @@ impl<'m> Translation<'_, 'm> {
             Word::List if is_down && self.is_copied(relation, &selection) => {
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
             }
-            Word::List if is_down => Ok(self.listed(argument, Some(record), relation, selection)),
+            word if self.is_joinable(&subject, word) => Ok(self.include(read, &subject, selection)),
+            Word::List if is_down => Ok(self.listed(argument, Some(&record), relation, selection)),
             _ => self.selected(&subject, model.entity_of(&subject), selection),
         }
     }
 
-    /// The one record that the record that was read belongs or refers to; `found`: the record, and the document around it.
+    /// Whether `$lookup` finds these records, which have documents of their own, from a record that was read.
+    fn is_joinable(&self, subject: &PathEnd, word: Word) -> bool {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let is_apart = shape.home(model, model.entity_of(subject)).1.is_empty();
+        let is_down = matches!(subject, PathEnd::Many(_, _, true));
+        shape.is_joined && is_apart && (!is_down || matches!(word, Word::List | Word::Reference))
+    }
+
+    /// The many records of a relation by `$lookup`.
+    fn include(&mut self, read: &mut FirstRead, subject: &PathEnd, mut selection: Selection) -> LogicalReply {
+        let PathEnd::Many(_, relation, is_down) = *subject else {
+            return LogicalReply { steps: Vec::new(), value: "[]".to_owned() };
+        };
+        let (model, shape) = (self.model(), self.documents.shape);
+        let (entity, this) = (model.entity_of(subject), &model.relations[relation]);
+        let list = shape.list_id(model, relation);
+        let is_listed = is_down && shape.word(relation) == Word::List;
+        let keeps_list = is_listed && self.keeps_list(relation, &selection);
+        let (local, foreign) = match (is_listed, is_down) {
+            (true, _) => (list.as_str(), "_id"),
+            (_, true) => ("_id", this.up()),
+            (_, false) => ("_id", list.as_str()),
+        };
+        self.index_selection(subject, &selection.filter, &selection.sort);
+        read.before.append(&mut selection.before);
+        let part = if is_listed { self.part(&mut selection, &mut read.before) } else { None };
+        read.joins.extend(part.map(|part| sliced("$set", this.down(), part)));
+        let inner = self.inner(entity, &mut selection, keeps_list);
+        let name = if is_down { this.down() } else { this.up() };
+        let is_stored = is_listed || shape.is_mutual(model, relation);
+        let (local, name) = (prefixed(&read.path, local), format!("{name}{}", if is_stored { "_" } else { "" }));
+        let value = read.join(&name, &model.collection(entity), (&local, foreign), inner);
+        let value = if keeps_list {
+            format!("{} == null ? null : reorder({value}, '_id', {}.{list})", read.found, read.raw)
+        } else {
+            value
+        };
+        LogicalReply { steps: Vec::new(), value }
+    }
+
+    /// The one record that the record that was read belongs or refers to.
     fn included_one(
         &mut self,
         argument: &str,
-        found: (&str, Option<&str>),
+        read: &mut FirstRead,
         entity: usize,
         relation: usize,
         fields: &[String],
     ) -> Derived<LogicalReply> {
         let this = &self.model().relations[relation];
-        let (record, holder) = found;
-        match (self.documents.shape.up_word(relation), holder) {
-            (Word::Embed, Some(holder)) => Ok(LogicalReply { steps: Vec::new(), value: holder.to_owned() }),
-            (word @ (Word::Reference | Word::Bucket), _) => {
+        let word = self.documents.shape.up_word(relation);
+        // What is around the record has what it belongs to.
+        let is_around = !read.path.is_empty() && matches!(word, Word::Embed | Word::Bucket);
+        match word {
+            Word::Embed if is_around => Ok(LogicalReply { steps: Vec::new(), value: read.found.clone() }),
+            word if self.documents.shape.is_joined && word != Word::Embed => {
+                let (local, foreign) = self.joint(relation)?;
+                let local = if is_around { local.to_owned() } else { prefixed(&read.path, local) };
+                let projection = self.projection(this.one, fields).map(|fields| map! { "$project" => fields });
+                let from = self.model().collection(this.one);
+                let value =
+                    read.join(&format!("{}_", this.up()), &from, (&local, &foreign), projection.into_iter().collect());
+                Ok(LogicalReply { steps: Vec::new(), value: format!("{value}[0]") })
+            }
+            Word::Reference | Word::Bucket => {
                 self.needs_documents(relation)?;
-                let record = holder.filter(|_| word == Word::Bucket).unwrap_or(record);
+                let record = if is_around { &read.found } else { &read.record };
                 let key = self.fresh("key");
                 let collection = self.model().collection(this.one);
                 let filter = map! { "_id" => slot(&key) };
@@ -298,7 +392,7 @@ impl<'m> Translation<'_, 'm> {
         }
     }
 
-    /// The rows of a list, each with the records that it belongs or refers to.
+    /// The rows of a list, each with the records that it belongs or refers to: by `$lookup`, or by a query for each relation.
     pub fn list_with(
         &mut self,
         subject: &PathEnd,
@@ -316,26 +410,30 @@ impl<'m> Translation<'_, 'm> {
         }
         let is_apart = shape.home(model, entity).1.is_empty();
         let is_covered = wanted.iter().all(|(relation, fields)| shape.has_of_one(*relation, fields));
-        let (reply, row) = match inside {
-            None if shape.is_joined && is_apart && !is_covered => {
-                return self.list_joined(subject, entity, selection, &wanted);
-            }
-            None => (self.selected(subject, entity, selection)?, "r".to_owned()),
+        let mut row = "r".to_owned();
+        let reply = match inside {
+            None => self.selected(subject, entity, selection)?,
             Some((relation, fields)) => {
                 // Each row has the record, and fields of the one around it.
+                row = format!("r.{name}");
                 let rows = self.rows(subject, &selection.filter)?;
-                let outer = &rows.path[..rows.path.len() - 1];
-                let value = |field: &String| format!("${}", prefixed(outer, field));
-                let owner = fields.iter().fold(map! {}, |made, field| with(made, field, value(field)));
-                let row = map! { "_id" => 0, name => format!("${}", rows.path.join(".")) };
-                let mut stages = selection.stages(&rows.path);
-                stages.push(map! { "$project" => with(row, model.relations[*relation].up(), owner) });
+                let own = self.narrowed(entity, &[]);
+                let record = if own.is_empty() {
+                    format!("${}", rows.path.join(".")).into()
+                } else {
+                    picks(&prefixed(&rows.path, ""), &own)
+                };
+                let owner = picks(&prefixed(&rows.path[..rows.path.len() - 1], ""), fields);
+                let project = map! { "_id" => 0, name => record, model.relations[*relation].up() => owner };
+                let stages = [selection.stages(&rows.path), vec![map! { "$project" => project }]].concat();
                 let reply = LogicalReply::piped(rows.then(stages), "reply");
-                (LogicalReply { steps: [selection.before, reply.steps].concat(), ..reply }, format!("r.{name}"))
+                LogicalReply { steps: [selection.before, reply.steps].concat(), ..reply }
             }
         };
+        let is_joined = inside.is_none() && shape.is_joined && is_apart && !is_covered && reply.value == "reply";
         let (mut steps, rows) = self.kept(reply, "rows");
         let mut parts = vec![picked(name, &row, &[])];
+        let mut joins = Vec::new();
         for (relation, fields) in &wanted {
             let this = &model.relations[*relation];
             let up = this.up();
@@ -348,11 +446,18 @@ impl<'m> Translation<'_, 'm> {
                 continue;
             }
             let (local, foreign) = self.joint(*relation)?;
+            let collection = model.collection(this.one);
+            if is_joined {
+                let chosen = vec![map! { "$project" => all(fields, 1) }];
+                joins.push(lookup(&collection, local, &foreign, chosen, &format!("{up}_")));
+                parts.push(picked(up, &format!("r.{up}_[0]"), fields));
+                continue;
+            }
             let (keys, owners) = (self.fresh("keys"), self.fresh("owners"));
             steps.push(keep(&keys, format!("{rows}.map(r, {row}.{local})")));
             let chosen: Vec<&String> = fields.iter().filter(|field| *field != "_id").collect();
             let find = map! {
-                "find" => model.collection(this.one),
+                "find" => collection,
                 "filter" => map! { foreign.as_str() => map! { "$in" => slot(&keys) } },
                 "projection" => with_all(map! { foreign.as_str() => 1 }, &all(&chosen, 1)),
             };
@@ -362,6 +467,10 @@ impl<'m> Translation<'_, 'm> {
                 _ => format!("o._id == {row}.{up}"),
             };
             parts.push(picked(up, &format!("{owners}.filter(o, {is_owner})[0]"), fields));
+        }
+        // Without queries of its own the read is the last step.
+        if let Some(read) = steps.pop_if(|_| is_joined) {
+            steps.push(with(joining(&read, joins), "as", rows.as_str()));
         }
         Ok(LogicalReply { steps, value: format!("{rows}.map(r, {{{}}})", parts.join(", ")) })
     }
@@ -398,39 +507,27 @@ impl<'m> Translation<'_, 'm> {
         self.needs_documents(relation)?;
         Ok((this.up(), "_id".to_owned()))
     }
+}
 
-    /// The same in one aggregation.
-    fn list_joined(
-        &mut self,
-        subject: &PathEnd,
-        entity: usize,
-        selection: Selection,
-        wanted: &[(usize, Vec<String>)],
-    ) -> Derived<LogicalReply> {
-        let model = self.model();
-        let rows = self.rows(subject, &selection.filter)?;
-        self.index_selection(subject, &selection.filter, &selection.sort);
-        let mut stages = selection.stages(&rows.path);
-        if !rows.path.is_empty() {
-            stages.push(self.record_stage(&rows.path, &[]));
-        }
-        stages.extend(self.documents.restored(entity));
-        let mut parts = vec![picked(model.name(entity), "r", &[])];
-        for (relation, fields) in wanted {
-            let this = &model.relations[*relation];
-            let name = format!("{}_", this.up());
-            if self.documents.shape.has_of_one(*relation, fields) {
-                parts.push(format!("'{}': {}", this.up(), picked_copies(this.up(), "r", fields)));
-                continue;
+/// A query, or pipeline, whose documents are joined with others.
+fn joining(read: &Node, joins: Vec<Node>) -> Node {
+    const STAGES: [&str; 5] = ["filter", "sort", "skip", "limit", "projection"];
+    let name = |key| {
+        format!(
+            "${}",
+            if key == "filter" {
+                "match"
+            } else if key == "projection" {
+                "project"
+            } else {
+                key
             }
-            let (local, foreign) = self.joint(*relation)?;
-            let chosen = vec![map! { "$project" => all(fields, 1) }];
-            stages.push(lookup(&model.collection(this.one), local, &foreign, chosen, &name));
-            parts.push(picked(this.up(), &format!("r.{name}[0]"), fields));
-        }
-        let reply = LogicalReply::piped(rows.then(stages), format!("reply.map(r, {{{}}})", parts.join(", ")));
-        Ok(LogicalReply { steps: [selection.before, reply.steps].concat(), ..reply })
-    }
+        )
+    };
+    let stages = STAGES.iter().filter_map(|key| read.get(key).map(|part| map! { name(*key) => part.clone() }));
+    let own = read.get("pipeline").and_then(Node::as_list).unwrap_or_default().iter().cloned();
+    let collection = ["find", "findOne", "aggregate"].iter().find_map(|word| read.get(word)?.as_text());
+    pipeline(collection.unwrap_or_default(), stages.chain(own).chain(joins).collect())
 }
 
 /// `'owner': {'name': OWNER.name}`, or `'owner': OWNER` without fields.

@@ -8,11 +8,11 @@ use super::model::{option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::Word;
 use super::summary::sum_of;
-use super::totals::together;
+use super::totals::{merged, together};
 use super::translate::{Located, Options, Translation};
 
 /// The key of a step that ends the operation: `abort` inside of a transaction, `return` elsewhere. No user writes it.
-const FAIL: &str = "\0fail";
+pub(super) const FAIL: &str = "\0fail";
 
 /// The most attempts of a transaction or update that meets others.
 const ATTEMPTS: i64 = 1_000;
@@ -63,10 +63,12 @@ impl Translation<'_, '_> {
                 let part = self.one_write(&word.value, &target.value, options, true)?;
                 write.steps.extend(part.steps);
             }
+            write.steps = merged(write.steps);
         } else {
             write = self.one_write(word, target, options, false)?;
         }
-        let is_transaction = write.is_joint && !write.is_ordered && !self.documents.shape.is_plain;
+        self.is_joint = write.is_joint && !write.is_ordered;
+        let is_transaction = self.is_joint && self.protects();
         let is_single = write.steps.len() == 1 && write.result.is_none();
         let word = if is_transaction { "abort" } else { "return" };
         let mut steps: Vec<Node> = write.steps.iter().map(|step| ended(step, word)).collect();

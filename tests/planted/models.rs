@@ -76,7 +76,7 @@ pub const TRANSLATIONS: &[Translation] = &[
         &[
             ("referenced", &[("{ placed: -1, _id: -1 }", "{ placed: 1, _id: 1 }")]),
             ("lines_inside", &[("{ placed: -1, _id: -1 }", "{ placed: 1, _id: 1 }")]),
-            ("all_inside", &[("$slice: -3", "$slice: 3"), ("reverse(reply.orders)", "reply.orders")]),
+            ("all_inside", &[("[$orders, -3]", "[$orders, 3]"), ("reverse(reply.orders)", "reply.orders")]),
         ],
     ),
     of(
@@ -86,7 +86,7 @@ pub const TRANSLATIONS: &[Translation] = &[
         &[
             ("referenced", &[(", limit: 3", "")]),
             ("lines_inside", &[("        limit: 3\n", "")]),
-            ("all_inside", &[("$slice: -3", "$slice: -1000")]),
+            ("all_inside", &[("[$orders, -3]", "[$orders, -1000]")]),
         ],
     ),
     of(
@@ -264,9 +264,9 @@ pub const TRANSLATIONS: &[Translation] = &[
         ["model-moves", "tags", "tags("],
         Phases::Sequential,
         &[
-            ("referenced", &[("reorder(reply, '_id', ids)", "reply")]),
-            ("embedded", &[("reorder(reply, '_id', ids)", "reply")]),
-            ("listed", &[("reorder(reply, '_id', ids)", "reply")]),
+            ("referenced", &[("reorder(rows, '_id', ids)", "rows")]),
+            ("embedded", &[("reorder(rows, '_id', ids)", "rows")]),
+            ("listed", &[("reorder(rows, '_id', ids)", "rows")]),
         ],
     ),
     of(
