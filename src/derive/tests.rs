@@ -79,14 +79,9 @@ fn copies_counters_and_both_ends_are_audited() {
     assert_eq!(
         steps("two_way"),
         [
-            "person_tasks_differ",
-            "task_person_copies_differ",
-            "person_tasks_copies_differ",
-            "note_author_copies_differ",
-            "note_tags_copies_differ",
-            "person_tasks_count_differs",
-            "person_tasks_points_differs",
-            "note_tags_differ",
+            "person_tasks_differ", "task_person_copies_differ", "person_tasks_copies_differ",
+            "note_author_copies_differ", "note_tags_copies_differ", "person_tasks_count_differs",
+            "person_tasks_points_differs", "note_tags_differ",
         ]
     );
     assert_eq!(steps("referenced"), [""; 0]);

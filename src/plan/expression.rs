@@ -321,34 +321,14 @@ mod tests {
     /// Text of small expressions over `a`, `b` and `c`; not all of them make sense.
     fn any_text() -> impl Strategy<Value = String> {
         let leaf = prop::sample::select(vec![
-            "a",
-            "b",
-            "c",
-            "null",
-            "1",
-            "0",
-            "-3",
-            "2.5",
-            "'t'",
-            "true",
-            "[]",
-            "9223372036854775807",
+            "a", "b", "c", "null", "1", "0", "-3", "2.5", "'t'", "true", "[]", "9223372036854775807",
         ]);
         leaf.prop_map(str::to_owned).prop_recursive(4, 24, 3, |inner| {
             let operators =
                 prop::sample::select(vec!["+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||", "in"]);
             let loops = prop::sample::select(vec!["map", "filter", "all", "exists"]);
             let functions = prop::sample::select(vec![
-                "size",
-                "flatten",
-                "reverse",
-                "sum",
-                "string",
-                "int",
-                "double",
-                "timestamp",
-                "outcome",
-                "rejected",
+                "size", "flatten", "reverse", "sum", "string", "int", "double", "timestamp", "outcome", "rejected",
                 "join",
             ]);
             let pairs = prop::sample::select(vec![

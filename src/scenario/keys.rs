@@ -177,14 +177,8 @@ pub(super) const fn optional(name: &'static str, takes: Takes, about: &'static s
 
 /// The decisions by which the catalogue is grouped, in its order.
 pub const GROUPS: &[&str] = &[
-    "embed or reference",
-    "copy or join",
-    "hierarchies",
-    "newest N",
-    "counters and stock",
-    "retention",
-    "indexes and collections",
-    "large objects",
+    "embed or reference", "copy or join", "hierarchies", "newest N", "counters and stock", "retention",
+    "indexes and collections", "large objects",
 ];
 
 pub(super) const SCENARIO: Keys = &[

@@ -145,17 +145,8 @@ mod tests {
     fn different_parts_give_different_names() {
         let (long, longer) = ("x".repeat(60), "x".repeat(61));
         let texts = [
-            "embedded",
-            "Embedded",
-            "embedded(A/A)",
-            "embedded(a/a)",
-            "embedded_a_a",
-            "",
-            &long,
-            &longer,
-            "repeat",
-            "embedded_concurrent",
-            "embedded_in_order",
+            "embedded", "Embedded", "embedded(A/A)", "embedded(a/a)", "embedded_a_a", "", &long, &longer, "repeat",
+            "embedded_concurrent", "embedded_in_order",
         ];
         let names = DatabaseNames::new("docshape_", "s").all(texts.into_iter());
         assert_eq!(names.iter().collect::<HashSet<_>>().len(), 2 + 3 * texts.len(), "{names:?}");

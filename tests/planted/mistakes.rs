@@ -643,8 +643,7 @@ pub const MISTAKES: &[Mistake] = &[
         (Concurrent, "fail"),
         &[(
             r"    unsafe: true
-",
-            "",
+", "",
         )],
     ),
     of(
@@ -705,8 +704,7 @@ pub const MISTAKES: &[Mistake] = &[
         (Concurrent, "fail"),
         &[(
             r"    unsafe: true
-",
-            "",
+", "",
         )],
     ),
     of(
@@ -892,8 +890,7 @@ pub const MISTAKES: &[Mistake] = &[
         (Check, "unknown"),
         &[(
             r"    react: 12
-",
-            r"    reacts: 12
+", r"    reacts: 12
 ",
         )],
     ),

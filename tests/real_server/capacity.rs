@@ -112,16 +112,7 @@ fn the_command_finds_and_records_a_rate_on_a_real_server() {
     let out = place.path().join("capacity");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docshape"));
     command.args([
-        "capacity",
-        "blog-comments",
-        "--strategies",
-        "linked",
-        "--set",
-        "posts=30",
-        "--rounds",
-        "1",
-        "--confirm",
-        "2s",
+        "capacity", "blog-comments", "--strategies", "linked", "--set", "posts=30", "--rounds", "1", "--confirm", "2s",
     ]);
     command.args(["--objective", "read_page.p90<200ms", "--out"]).arg(&out);
     command.env_remove("MONGODB_URI").env("DOCSHAPE_MONGOD", harness::program()).env("NO_COLOR", "1");

@@ -508,26 +508,12 @@ fn edge_values() -> Vec<Bson> {
     let ints = [0, 1, -1, i32::MAX, i32::MIN].map(Bson::Int32);
     let longs = [0, 1, -1, 1 << 31, 1 << 53, (1 << 53) + 1, i64::MAX, i64::MIN].map(Bson::Int64);
     let dates = [
-        0,
-        1,
-        -1,
-        1_700_000_000_123,
-        -62_135_596_800_000,
-        253_402_300_799_999,
-        253_402_300_800_000,
+        0, 1, -1, 1_700_000_000_123, -62_135_596_800_000, 253_402_300_799_999, 253_402_300_800_000,
         -8_640_000_000_000_000,
     ];
     let dates = dates.map(|millis| Bson::DateTime(bson::DateTime::from_millis(millis)));
     let texts = [
-        "",
-        "'",
-        "\"",
-        "\\",
-        "`${1}`",
-        "\n\r\t\u{0}\u{1b}[31m\u{7f}",
-        "\u{2028}\u{feff}\u{202e}",
-        "ä€😀",
-        "// */ <!--",
+        "", "'", "\"", "\\", "`${1}`", "\n\r\t\u{0}\u{1b}[31m\u{7f}", "\u{2028}\u{feff}\u{202e}", "ä€😀", "// */ <!--",
         ".exit",
     ];
     let subtypes = [0, 1, 2, 3, 4, 5, 128].map(|subtype: u8| {
@@ -535,19 +521,7 @@ fn edge_values() -> Vec<Bson> {
         Bson::Binary(bson::Binary { subtype: subtype.into(), bytes })
     });
     let keys = [
-        "",
-        "a.b",
-        "$a",
-        "__proto__",
-        "constructor",
-        "toString",
-        "0",
-        "07",
-        "4294967295",
-        "-1",
-        "class",
-        "ä",
-        "a b",
+        "", "a.b", "$a", "__proto__", "constructor", "toString", "0", "07", "4294967295", "-1", "class", "ä", "a b",
         "'",
     ];
     let documents = keys.iter().flat_map(|key| [doc! { *key: 1 }, doc! { "a": 1, *key: { *key: [] } }]);

@@ -12,14 +12,8 @@ use super::parts::PartEvaluations;
 
 /// Counters that are shown besides the columns of own costs where one of the strategies has some.
 const MORE_COUNTERS: [&str; 8] = [
-    "documents_returned",
-    "documents_inserted",
-    "documents_updated",
-    "documents_deleted",
-    "transactions_started",
-    "sorts_in_memory",
-    "collection_scans",
-    "journal_bytes",
+    "documents_returned", "documents_inserted", "documents_updated", "documents_deleted", "transactions_started",
+    "sorts_in_memory", "collection_scans", "journal_bytes",
 ];
 
 /// What a report explains: positions in the run.

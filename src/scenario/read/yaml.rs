@@ -389,11 +389,7 @@ mod tests {
             assert_eq!(messages(text), Vec::<String>::new(), "{text}");
         }
         for text in [
-            "a: { b: 1, }",
-            "a: { b: 1 , # no\n }",
-            "a: { b: , }",
-            "a: { b: {c: 1}, }",
-            "a: { b: 'x',}",
+            "a: { b: 1, }", "a: { b: 1 , # no\n }", "a: { b: , }", "a: { b: {c: 1}, }", "a: { b: 'x',}",
             "{ a: <b><c>,}",
         ] {
             assert_eq!(messages(text), ["trailing comma before `}`"], "{text}");

@@ -12,19 +12,8 @@ use crate::report::{HTML_FILE, MARKDOWN_FILE, NamedRun, Report, encoded};
 
 /// The settings of the runs that are shown: once where all agree, else in a table.
 const MEASURED: [&str; 13] = [
-    "docshape",
-    "preset",
-    "rounds",
-    "measured",
-    "parts",
-    "open load",
-    "clients",
-    "load threads",
-    "verification",
-    "write concern",
-    "server",
-    "cache",
-    "client machine",
+    "docshape", "preset", "rounds", "measured", "parts", "open load", "clients", "load threads", "verification",
+    "write concern", "server", "cache", "client machine",
 ];
 
 /// One of the runs.

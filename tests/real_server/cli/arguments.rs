@@ -27,15 +27,7 @@ fn help_has_exit_codes_and_defaults() {
     let help = run(&mut docshape(&["run", "--help"])).out;
     assert!(help.contains(EXIT_CODES), "{help}");
     for default in [
-        "8",
-        "auto",
-        "poisson",
-        "all",
-        "new data in every round",
-        "1",
-        "10s",
-        "quick",
-        "the preset's",
+        "8", "auto", "poisson", "all", "new data in every round", "1", "10s", "quick", "the preset's",
         "results/SCENARIO/TIME-ID",
     ] {
         assert!(help.contains(&format!("[default: {default}]")), "no default {default}: {help}");

@@ -35,18 +35,8 @@ use crate::harness::{self, alive};
 
 /// A run whose rounds take two or three seconds. It needs no pilot.
 const SMALL: [&str; 12] = [
-    "run",
-    "blog-comments",
-    "--set",
-    "posts=30",
-    "--set",
-    "comments_per_post=10",
-    "--calls",
-    "300",
-    "--rate",
-    "600",
-    "--slices",
-    "4",
+    "run", "blog-comments", "--set", "posts=30", "--set", "comments_per_post=10", "--calls", "300", "--rate", "600",
+    "--slices", "4",
 ];
 
 /// No run of these tests may take longer.

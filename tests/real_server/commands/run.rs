@@ -7,18 +7,8 @@ use docshape::results::{self, Arrivals, LoadModel, Part, RoundRecord, Status};
 use super::{Place, SMALL, assert_adds_up, calls, documents, finish, logged, server, succeeded};
 
 const OPERATIONS: [&str; 12] = [
-    "add_comment",
-    "post",
-    "read_post",
-    "read_page",
-    "page_after",
-    "latest",
-    "count",
-    "comment",
-    "edit",
-    "hide",
-    "by_author",
-    "total",
+    "add_comment", "post", "read_post", "read_page", "page_after", "latest", "count", "comment", "edit", "hide",
+    "by_author", "total",
 ];
 
 #[test]

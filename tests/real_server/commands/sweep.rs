@@ -10,17 +10,7 @@ use nix::sys::signal::Signal;
 use super::{COUNTER, Place, Running, finish, without_page};
 
 const SWEEP: [&str; 12] = [
-    "sweep",
-    COUNTER,
-    "--vary",
-    "padding=1,20000",
-    "--calls",
-    "200",
-    "--only",
-    "own",
-    "--rounds",
-    "3",
-    "--no-verify",
+    "sweep", COUNTER, "--vary", "padding=1,20000", "--calls", "200", "--only", "own", "--rounds", "3", "--no-verify",
     "--out",
 ];
 

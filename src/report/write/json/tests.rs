@@ -142,13 +142,7 @@ fn every_report_is_what_the_schema_describes() {
 fn the_schema_knows_every_field_and_its_kind() {
     let view: Value = serde_json::from_str(&rendered(&sample::run(8))).unwrap();
     let places = [
-        "",
-        "/verdict",
-        "/sections/0",
-        "/tables/times/1",
-        "/tables/differences/1",
-        "/tables/outcomes/0",
-        "/run/server",
+        "", "/verdict", "/sections/0", "/tables/times/1", "/tables/differences/1", "/tables/outcomes/0", "/run/server",
     ];
     for place in places {
         let mut more = view.clone();

@@ -62,24 +62,8 @@ fn sections_and_charts_are_there_once() {
     let root = markup::read(&page(&whole(8)));
     let sections: Vec<&str> = root.all("section").iter().map(|section| section.get("id")).collect();
     let wanted = [
-        "verdict",
-        "what-if",
-        "strategies",
-        "mix",
-        "ratios",
-        "latency",
-        "load",
-        "saturation",
-        "throughput",
-        "sizes",
-        "mix-cost",
-        "own-cost",
-        "inconsistency",
-        "outcomes",
-        "audits",
-        "shapes",
-        "warnings",
-        "method",
+        "verdict", "what-if", "strategies", "mix", "ratios", "latency", "load", "saturation", "throughput", "sizes",
+        "mix-cost", "own-cost", "inconsistency", "outcomes", "audits", "shapes", "warnings", "method",
     ];
     assert_eq!(sections, wanted);
     let mut ids = Vec::new();
@@ -89,12 +73,7 @@ fn sections_and_charts_are_there_once() {
     ids.dedup();
     assert_eq!(ids.len(), all);
     for chart in [
-        "forest",
-        "forest-narrow",
-        "percentiles-0",
-        "throughput-slices",
-        "throughput-rounds",
-        "latency-rounds-p50",
+        "forest", "forest-narrow", "percentiles-0", "throughput-slices", "throughput-rounds", "latency-rounds-p50",
         "sizes-3",
     ] {
         assert!(!attribute(&root, "svg", "id", chart).get("aria-label").is_empty());
