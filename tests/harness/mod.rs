@@ -5,6 +5,7 @@
 pub mod record;
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +28,14 @@ use tokio::time::Instant;
 /// Returns the `mongod` that docshape would start.
 pub fn program() -> PathBuf {
     locate(None, std::env::var_os).unwrap_or_else(|error| panic!("this test needs a mongod: {error}"))
+}
+
+/// The program with these arguments, without colours and without what the environment says about servers.
+pub fn docshape(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
+    command.args(arguments).env("DOCSHAPE_MONGOD", program()).env_remove("MONGODB_URI").env("NO_COLOR", "1");
+    command.stdin(Stdio::null());
+    command
 }
 
 /// Whether a process runs. A dead one that nobody has waited for yet counts as gone.

@@ -110,13 +110,10 @@ async fn an_objective_that_no_rate_meets_has_no_capacity() {
 fn the_command_finds_and_records_a_rate_on_a_real_server() {
     let place = tempfile::tempdir().unwrap();
     let out = place.path().join("capacity");
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docshape"));
-    command.args([
+    let mut command = harness::docshape(&[
         "capacity", "blog-comments", "--strategies", "linked", "--set", "posts=30", "--rounds", "1", "--confirm", "2s",
     ]);
-    command.args(["--objective", "read_page.p90<200ms", "--out"]).arg(&out);
-    command.env_remove("MONGODB_URI").env("DOCSHAPE_MONGOD", harness::program()).env("NO_COLOR", "1");
-    let ended = command.output().unwrap();
+    let ended = command.args(["--objective", "read_page.p90<200ms", "--out"]).arg(&out).output().unwrap();
     let (printed, progress) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
     assert_eq!(ended.status.code(), Some(0), "{progress}");
     assert!(
@@ -135,13 +132,7 @@ fn the_command_finds_and_records_a_rate_on_a_real_server() {
     );
     let markdown = std::fs::read_to_string(out.join("capacity.md")).unwrap();
     assert_eq!(markdown.matches("| linked |").count(), search.trials.len() + 2, "{markdown}");
-    let report = || {
-        let program = std::process::Command::new(env!("CARGO_BIN_EXE_docshape"))
-            .args(["report", "--format", "json"])
-            .arg(&out)
-            .output();
-        program.unwrap()
-    };
+    let report = || harness::docshape(&["report", "--format", "json"]).arg(&out).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&report().stdout).unwrap();
     assert_eq!(json["tables"]["capacity"][0]["trials"], search.trials.len(), "{json:#}");
     let file = out.join("capacity.json");

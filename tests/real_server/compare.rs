@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use bson::rawdoc;
 use docshape::server::client::MongoTarget;
@@ -38,9 +37,7 @@ const SHORT: [&str; 11] =
 
 /// docshape in a folder: exit code, standard output, standard error.
 fn docshape(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-    command.args(arguments).env("TMPDIR", folder).env_remove("MONGODB_URI").env("NO_COLOR", "1");
-    let output = command.env("DOCSHAPE_MONGOD", harness::program()).current_dir(folder).output().unwrap();
+    let output = harness::docshape(arguments).env("TMPDIR", folder).current_dir(folder).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }

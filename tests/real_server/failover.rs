@@ -304,11 +304,10 @@ impl DisturbedRun {
         let (scenario, folder) =
             (set.folder.path().join("failover.yaml"), set.folder.path().join(format!("run{number}")));
         fs::write(&scenario, SCENARIO).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-        command.arg("run").arg(scenario).args(["--yes", "--no-verify", "--only", "rate", "--rate", "150", "--uri"]);
+        let mut command = harness::docshape(&["run"]);
+        command.arg(scenario).args(["--yes", "--no-verify", "--only", "rate", "--rate", "150", "--uri"]);
         command.arg(set.uri()).args(["--rounds", &rounds.to_string(), "--calls", &calls.to_string(), "--out"]);
-        command.arg(&folder).env_remove("MONGODB_URI").env("NO_COLOR", "1");
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.arg(&folder).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let is_measuring = Arc::new(AtomicBool::new(false));
         let (lines, flag) = (BufReader::new(child.stderr.take().unwrap()).lines(), Arc::clone(&is_measuring));
         let reader = std::thread::spawn(move || {

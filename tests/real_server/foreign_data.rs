@@ -46,9 +46,8 @@ impl Server {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-        command.args(arguments).env_remove("MONGODB_URI").env("NO_COLOR", "1").current_dir(self.folder.path());
-        command.stdin(Stdio::null());
+        let mut command = harness::docshape(arguments);
+        command.current_dir(self.folder.path());
         command
     }
 
@@ -236,16 +235,13 @@ fn a_folder_without_a_round_has_nothing_to_resume() {
     let folder = tempfile::tempdir().unwrap();
     // As a killed run leaves it.
     fs::write(folder.path().join(".docshape-lock"), "1\n").unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-    command.args(["run", "--resume"]).arg(folder.path()).env("NO_COLOR", "1");
-    expect(&command.output().unwrap(), 2, &["nothing to resume in", "run again with --out"]);
+    let mut command = harness::docshape(&["run", "--resume"]);
+    expect(&command.arg(folder.path()).output().unwrap(), 2, &["nothing to resume in", "run again with --out"]);
 }
 
 #[test]
 fn a_misplaced_connection_string_is_not_repeated() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-    command.args(["run", "blog-comments", "mongodb://ann:s3cret@host/"]).env("NO_COLOR", "1");
-    let ended = command.output().unwrap();
+    let ended = harness::docshape(&["run", "blog-comments", "mongodb://ann:s3cret@host/"]).output().unwrap();
     expect(&ended, 2, &["did you mean --uri?"]);
     assert!(!String::from_utf8_lossy(&ended.stderr).contains("s3cret"));
 }

@@ -152,10 +152,10 @@ impl Subject {
 
     /// What `docshape show` prints of every strategy, by name.
     async fn shown(&self, uri: String, call: u64) -> BTreeMap<String, String> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-        command.arg("show").arg(&self.path).args(["--uri", &uri, "--yes", "--call", &call.to_string()]);
         // Several run at the same time.
-        command.args(["--db-prefix", &format!("show_{call}_")]);
+        let (call, prefix) = (call.to_string(), format!("show_{call}_"));
+        let mut command = harness::docshape(&["show", "--uri", &uri, "--yes", "--call", &call, "--db-prefix", &prefix]);
+        command.arg(&self.path);
         if let Some(mix) = self.mix {
             command.args(["--mix", mix]);
         }

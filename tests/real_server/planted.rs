@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::Duration;
 
 use docshape::compile::{Choice, compile};
@@ -18,7 +18,7 @@ use docshape::verify::VerifySettings;
 use futures_util::stream::{self, StreamExt};
 use mistakes::{MISTAKES, Mistake, Way};
 
-use crate::harness::{Bench, bench, namespace, plan};
+use crate::harness::{self, Bench, bench, namespace, plan};
 use crate::verify::{report, verifier};
 
 /// Calls of a sequential check, as many as a run makes before it measures.
@@ -91,10 +91,8 @@ fn docshape(mistake: &Mistake, text: &str, arguments: &[&str]) -> Said {
     let folder = tempfile::tempdir().unwrap();
     let file = format!("{}.yaml", mistake.scenario);
     fs::write(folder.path().join(&file), text).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-    command.arg(arguments[0]).arg(&file).args(&arguments[1..]);
-    command.current_dir(folder.path()).env_remove("MONGODB_URI").env("NO_COLOR", "1");
-    Said::of(&command.output().unwrap())
+    let arguments = [&[arguments[0], file.as_str()], &arguments[1..]].concat();
+    Said::of(&harness::docshape(&arguments).current_dir(folder.path()).output().unwrap())
 }
 
 /// Compares the strategies with sequential calls, as `verify` and `run` do first.
@@ -295,9 +293,8 @@ fn no_safe_strategy_fails_with_any_of_20_seeds() {
     let names = scenarios.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
     for scenario in names.chain(["chat".to_owned()]) {
         let start = std::time::Instant::now();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-        command.arg("verify").arg(path(&scenario)).args(["--times", "20", "--strategies", &safe_strategies(&scenario)]);
-        let said = Said::of(&command.env_remove("MONGODB_URI").env("NO_COLOR", "1").output().unwrap());
+        let mut command = harness::docshape(&["verify", "--times", "20", "--strategies", &safe_strategies(&scenario)]);
+        let said = Said::of(&command.arg(path(&scenario)).output().unwrap());
         println!("{scenario}: exit code {} after {} s", said.code, start.elapsed().as_secs());
         if said.code != 0 {
             writeln!(wrong, "## {scenario}\n{}", said.text).unwrap();

@@ -85,9 +85,8 @@ impl Place {
     }
 
     fn docshape(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-        command.args(arguments).env("TMPDIR", self.0.path().join("tmp")).env_remove("MONGODB_URI").env("NO_COLOR", "1");
-        command.env("DOCSHAPE_MONGOD", harness::program()).stdin(Stdio::null());
+        let mut command = harness::docshape(arguments);
+        command.env("TMPDIR", self.0.path().join("tmp"));
         command
     }
 

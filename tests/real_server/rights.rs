@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use bson::{RawArrayBuf, RawDocumentBuf, rawdoc};
 use docshape::server::client::MongoTarget;
@@ -77,8 +77,8 @@ async fn the_printed_role_suffices() {
     admin(server.uri(), user("root", "root")).await;
 
     let docshape = async |arguments: Vec<String>| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-        command.args(arguments).env_remove("MONGODB_URI").env("NO_COLOR", "1").current_dir(path).stdin(Stdio::null());
+        let mut command = harness::docshape(&[]);
+        command.args(arguments).current_dir(path);
         tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
     };
     let owned = |arguments: &[&str]| arguments.iter().map(|argument| (*argument).to_owned()).collect::<Vec<_>>();

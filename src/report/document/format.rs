@@ -71,15 +71,7 @@ pub(crate) fn short(text: &str) -> String {
 
 /// A count, its thousands set apart.
 pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    indicatif::HumanCount(value).to_string()
 }
 
 /// A count with its noun, such as `1 retry` and `2 retries`.

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use docshape::results::{self, ClaimsRecord, Status};
-use nix::sys::signal::Signal;
 
 use super::{COUNTER, Place, Running, finish};
 
@@ -53,9 +52,7 @@ fn an_interrupt_keeps_the_claims_of_complete_runs() {
     let ids = ["run", COUNTER, "--claims=sold-out,large"];
     let mut running = Running::start(place.docshape(&[&ids[..], &CLAIMS[3..], &[folder.to_str().unwrap()]].concat()));
     running.wait_for("round 1 of 1: ");
-    running.signal(Signal::SIGINT);
-    let ended = running.finish();
-    assert_eq!(ended.code(), Some(130), "{}", ended.stderr);
+    let ended = running.interrupt();
     let record = claims_record(&folder);
     assert!(!record.complete, "{record:?}");
     let confirmed = record.claims.iter().filter(|one| one.outcome().name() == "confirmed").count();

@@ -4,7 +4,6 @@ use std::fs;
 
 use docshape::results;
 use docshape::studies::growth::record::GrowthRecord;
-use nix::sys::signal::Signal;
 
 use super::{COUNTER, Place, Running, finish, without_page};
 
@@ -12,10 +11,8 @@ use super::{COUNTER, Place, Running, finish, without_page};
 fn growth_ends_when_a_document_is_full_and_nothing_is_lost() {
     let place = Place::new();
     let folder = place.run();
-    let run = folder.to_str().unwrap();
-    let large = ["--set", "comment_bytes=200000", "--sample", "latest", "--per-day", "10"];
-    let chosen = ["--strategies", "embedded,linked", "--no-verify", "--out", run];
-    let ended = finish(place.docshape(&[&["grow", "blog-comments"][..], &large, &chosen].concat())).ok();
+    let grow = "grow blog-comments --set comment_bytes=200000 --sample latest --per-day 10";
+    let ended = place.finish(&format!("{grow} --strategies embedded,linked --no-verify --out")).ok();
     let record = results::load_as::<GrowthRecord>(&folder).unwrap();
     assert!(record.is_reached, "{record:?}");
     let [embedded, linked] = record.ends.as_slice() else { panic!("{record:?}") };
@@ -34,7 +31,7 @@ fn growth_ends_when_a_document_is_full_and_nothing_is_lost() {
     assert!(largest(0).is_sorted() && largest(0).last() > Some(&16_000_000), "{:?}", largest(0));
     assert!(largest(1).iter().all(|bytes| *bytes < 300_000), "{:?}", largest(1));
     assert!(ended.stdout.contains("embedded refused add_comment (size) after"), "{}", ended.stdout);
-    let again = finish(place.docshape(&["report", run])).ok();
+    let again = place.finish("report").ok();
     assert_eq!(without_page(&again.stdout), without_page(&ended.stdout));
     assert!(fs::read_to_string(folder.join("report.html")).unwrap().contains("stage-times-0"));
     place.assert_nothing_left();
@@ -44,18 +41,14 @@ fn growth_ends_when_a_document_is_full_and_nothing_is_lost() {
 fn growth_ends_at_a_size_or_is_interrupted() {
     let place = Place::new();
     let folder = place.run();
-    let run = folder.to_str().unwrap();
-    let grow = ["grow", "blog-comments", "--strategies", "embedded", "--sample", "latest", "--out", run];
-    finish(place.docshape(&[&grow[..], &["--until", "200KB"]].concat())).ok();
+    place.finish("grow blog-comments --strategies embedded --sample latest --until 200KB --out").ok();
     assert_eq!(results::load_as::<GrowthRecord>(&folder).unwrap().stages.len(), 2, "105 KB, then 314 KB");
 
     let folder = place.path("interrupted");
     let grow = ["grow", "blog-comments", "--strategies", "embedded", "--out", folder.to_str().unwrap()];
     let mut running = Running::start(place.docshape(&grow));
     running.wait_for("after 138 calls");
-    running.signal(Signal::SIGINT);
-    let ended = running.finish();
-    assert_eq!(ended.code(), Some(130), "{}", ended.stderr);
+    let ended = running.interrupt();
     assert!(results::load_as::<GrowthRecord>(&folder).unwrap().stages.len() > 1);
     assert!(ended.stdout.contains("later stages are missing"), "{}", ended.stdout);
     place.assert_nothing_left();

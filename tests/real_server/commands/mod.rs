@@ -66,10 +66,16 @@ impl Place {
 
     /// docshape without what the environment may say about servers.
     fn docshape(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_docshape"));
-        command.args(arguments).env("TMPDIR", self.tmp()).env_remove("MONGODB_URI").env("NO_COLOR", "1");
-        command.env("DOCSHAPE_MONGOD", harness::program()).current_dir(self.0.path());
+        let mut command = harness::docshape(arguments);
+        command.env("TMPDIR", self.tmp()).current_dir(self.0.path());
         command
+    }
+
+    /// Runs the words of a line, with the run folder as the last one.
+    fn finish(&self, line: &str) -> Ended {
+        let mut command = self.docshape(&line.split(' ').collect::<Vec<_>>());
+        command.arg(self.run());
+        finish(command)
     }
 
     /// A small run into the run folder, with further arguments.
@@ -198,6 +204,14 @@ impl Running {
 
     fn signal(&self, signal: Signal) {
         send(self.child.id(), signal);
+    }
+
+    /// Interrupts it, and waits for its end.
+    fn interrupt(self) -> Ended {
+        self.signal(Signal::SIGINT);
+        let ended = self.finish();
+        assert_eq!(ended.code(), Some(130), "{}", ended.stderr);
+        ended
     }
 
     fn finish(mut self) -> Ended {

@@ -6,6 +6,9 @@ use docshape::results::{self, Arrivals, LoadModel, Part, RoundRecord, Status};
 
 use super::{Place, SMALL, assert_adds_up, calls, documents, finish, logged, server, succeeded};
 
+/// Few data.
+const FEW: &str = "--set posts=30 --set comments_per_post=10";
+
 const OPERATIONS: [&str; 12] = [
     "add_comment", "post", "read_post", "read_page", "page_after", "latest", "count", "comment", "edit", "hide",
     "by_author", "total",
@@ -14,10 +17,7 @@ const OPERATIONS: [&str; 12] = [
 #[test]
 fn a_smoke_run_has_consistent_results_and_reports_again() {
     let place = Place::new();
-    let mut command =
-        place.docshape(&["run", "blog-comments", "--preset", "smoke", "--calls", "600", "--full", "--out"]);
-    command.arg(place.run());
-    let ended = finish(command).ok();
+    let ended = place.finish("run blog-comments --preset smoke --calls 600 --full --out").ok();
     place.assert_nothing_left();
     let mut files: Vec<_> = fs::read_dir(place.run()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     files.sort();
@@ -126,19 +126,9 @@ fn thresholds_decide_the_exit_code_and_the_junit_file() {
     let place = Place::new();
     let (kept, broken) = ("linked.read_post.max<1000s", "linked.read_post.p50 < 1us");
     let junit = place.path("junit.xml");
-    let ended = finish(place.small(&[
-        "--rounds",
-        "1",
-        "--strategies",
-        "linked",
-        "--threshold",
-        kept,
-        "--threshold",
-        broken,
-        "--full",
-        "--junit",
-        junit.to_str().unwrap(),
-    ]));
+    let thresholds = ["--threshold", kept, "--threshold", broken, "--junit", junit.to_str().unwrap()];
+    let ended =
+        finish(place.small(&[&["--rounds", "1", "--strategies", "linked", "--full"], &thresholds[..]].concat()));
     assert_eq!(ended.code(), Some(1), "{}", ended.stderr);
     assert_eq!(place.record().settings.thresholds, [kept, broken]);
     let text = fs::read_to_string(&junit).unwrap();
@@ -158,10 +148,8 @@ fn thresholds_decide_the_exit_code_and_the_junit_file() {
 #[test]
 fn a_duration_sets_the_calls_of_all_strategies() {
     let place = Place::new();
-    let mut command = place.docshape(&["run", "blog-comments", "--duration", "300ms", "--rounds", "1"]);
-    command.args(["--set", "posts=30", "--set", "comments_per_post=10", "--threads", "2", "--clients", "5"]);
-    command.args(["--slices", "3", "--preset", "smoke", "--only", "saturation", "--out"]).arg(place.run());
-    finish(command).ok();
+    let chosen = "--duration 300ms --rounds 1 --threads 2 --clients 5 --slices 3 --preset smoke --only saturation";
+    place.finish(&format!("run blog-comments {FEW} {chosen} --out")).ok();
     let record = place.record();
     assert_eq!(record.settings.duration, Some(0.3));
     let cells = &record.parts[&Part::Saturation][0].cells;
@@ -179,10 +167,8 @@ fn a_duration_sets_the_calls_of_all_strategies() {
 #[test]
 fn a_common_rate_has_equal_calls_and_response_times() {
     let place = Place::new();
-    let mut command = place.docshape(&["run", "blog-comments", "--preset", "smoke", "--calls", "500", "--full"]);
-    command.args(["--only", "rate", "--rate", "500", "--set", "posts=30", "--set", "comments_per_post=10"]);
-    command.args(["--threads", "2", "--out"]).arg(place.run());
-    let ended = finish(command).ok();
+    let chosen = "--preset smoke --calls 500 --full --only rate --rate 500 --threads 2";
+    let ended = place.finish(&format!("run blog-comments {FEW} {chosen} --out")).ok();
     assert!(ended.stdout.contains("Response time per call") && ended.stdout.contains("keeps up"), "{}", ended.stdout);
     assert!(ended.stderr.contains("warm-up calls, 500 calls at 500 calls/s\n"), "{}", ended.stderr);
     let record = place.record();
@@ -223,11 +209,8 @@ fn a_common_rate_has_equal_calls_and_response_times() {
 #[test]
 fn rate_auto_is_half_of_the_best_strategy() {
     let place = Place::new();
-    let mut command =
-        place.docshape(&["run", "blog-comments", "--preset", "smoke", "--rate", "auto", "--clients", "16"]);
-    command.args(["--arrivals", "uniform", "--set", "posts=30", "--set", "comments_per_post=10"]);
-    command.arg("--out").arg(place.run());
-    let ended = finish(command).ok();
+    let chosen = "--preset smoke --rate auto --clients 16 --arrivals uniform";
+    let ended = place.finish(&format!("run blog-comments {FEW} {chosen} --out")).ok();
     let lines: Vec<&str> = ended.stdout.lines().filter(|line| !line.starts_with("INVALID RUN: ")).collect();
     assert_eq!(lines.len(), 2, "{}", ended.stdout);
     assert!(lines[0].starts_with("blog-comments runs: 8 operations, 3 strategies, "), "{}", lines[0]);
@@ -267,10 +250,7 @@ fn a_very_slow_strategy_does_not_shorten_the_windows_of_others() {
     );
     fs::write(place.path("slow.yaml"), scenario).unwrap();
     // In a shorter window, the fewest calls of a window could be more than those of the slow strategy.
-    let window = ["--preset", "smoke", "--duration", "1s", "--only", "saturation"];
-    let mut command = place.docshape(&[&["run", "./slow.yaml"], &window[..]].concat());
-    command.arg("--out").arg(place.run());
-    finish(command).ok();
+    place.finish("run ./slow.yaml --preset smoke --duration 1s --only saturation --out").ok();
     let record = place.record();
     let (settings, cells) = (&record.settings, &record.parts[&Part::Saturation][0].cells);
     assert_eq!(settings.fewer_calls.keys().collect::<Vec<_>>(), ["many"]);
@@ -290,11 +270,8 @@ fn a_very_slow_strategy_does_not_shorten_the_windows_of_others() {
 fn only_own_costs_are_measured_when_nothing_else_is_requested() {
     let place = Place::new();
     // Without a rate, which would be refused.
-    let mut command = place.docshape(&SMALL[..8]);
-    command
-        .args(["--only", "own", "--rounds", "1", "--strategies", "embedded,linked", "--full", "--out"])
-        .arg(place.run());
-    let ended = finish(command).ok();
+    let chosen = "--calls 300 --only own --rounds 1 --strategies embedded,linked --full";
+    let ended = place.finish(&format!("run blog-comments {FEW} {chosen} --out")).ok();
     let measures: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("round 1 of 1: ")).collect();
     for (part, is_measured) in [("own cost", true), ("open load", false), ("saturation", false)] {
         assert_eq!(measures.iter().any(|line| line.ends_with(part)), is_measured, "{part}: {}", ended.stderr);
@@ -382,9 +359,7 @@ strategies:
 ";
     let place = Place::new();
     fs::write(place.path("division.yaml"), SCENARIO).unwrap();
-    let mut command = place.docshape(&["run", "./division.yaml", "--calls", "2000", "--rounds", "1", "--out"]);
-    command.arg(place.run());
-    let ended = finish(command);
+    let ended = place.finish("run ./division.yaml --calls 2000 --rounds 1 --out");
     ended.error(2, &["strategy plain", "operation share", "let: division by zero", "no round is complete"]);
     assert!(matches!(place.record().status, Status::Failed(_)));
     place.assert_nothing_left();
@@ -396,10 +371,7 @@ fn memory_does_not_grow_with_the_calls() {
     const MOST: u64 = 140 * 1024;
     let peak = |calls: &str| {
         let place = Place::new();
-        let mut command = place.docshape(&["run", "blog-comments", "--rounds", "2", "--calls", calls]);
-        command.args(["--rate", "600", "--out"]);
-        command.arg(place.run());
-        finish(command).ok().peak
+        place.finish(&format!("run blog-comments --rounds 2 --calls {calls} --rate 600 --out")).ok().peak
     };
     let (short, long) = (peak("200"), peak("800"));
     assert!(short > 0 && long < MOST, "{short} KiB, {long} KiB");

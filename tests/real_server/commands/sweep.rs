@@ -5,7 +5,6 @@ use std::fs;
 use docshape::results::{self, Part};
 use docshape::stats::{RoundSeries, SeriesKey};
 use docshape::studies::sweep::record::SweepRecord;
-use nix::sys::signal::Signal;
 
 use super::{COUNTER, Place, Running, finish, without_page};
 
@@ -21,9 +20,7 @@ fn sweeps_measure_every_point_in_turns_and_are_resumed() {
     let run = folder.to_str().unwrap();
     let mut running = Running::start(place.docshape(&[&SWEEP[..], &[run]].concat()));
     running.wait_for("round 2 of 3");
-    running.signal(Signal::SIGINT);
-    let ended = running.finish();
-    assert_eq!(ended.code(), Some(130), "{}", ended.stderr);
+    let ended = running.interrupt();
     assert!(ended.stderr.contains("sweep --resume"), "{}", ended.stderr);
     let record = results::load_as::<SweepRecord>(&folder).unwrap();
     let done: Vec<u64> = record.points.iter().map(|point| point.rounds).collect();
@@ -51,10 +48,8 @@ fn sweeps_measure_every_point_in_turns_and_are_resumed() {
 fn a_sweep_over_two_conditions_has_a_grid_and_a_delay() {
     let place = Place::new();
     let folder = place.run();
-    let run = folder.to_str().unwrap();
-    let vary = ["sweep", COUNTER, "--vary", "rtt=0,20ms", "--vary", "share:buy=0%,50%"];
-    let more = ["--calls", "60", "--only", "own", "--rounds", "3", "--no-verify", "--out", run];
-    let ended = finish(place.docshape(&[&vary[..], &more].concat())).ok();
+    let sweep = format!("sweep {COUNTER} --vary rtt=0,20ms --vary share:buy=0%,50%");
+    let ended = place.finish(&format!("{sweep} --calls 60 --only own --rounds 3 --no-verify --out")).ok();
     // read_first sends more commands, each of which waits for the network.
     assert!(ended.stdout.contains("increment is"), "{}", ended.stdout);
     let record = results::load_as::<SweepRecord>(&folder).unwrap();
@@ -89,10 +84,8 @@ fn a_sweep_adds_values_where_the_order_flips() {
          \x20 two: {{ like: one, operations: {{ read: [{small}, {small}, {{ return: reply._id }}] }} }}\n"
     );
     fs::write(place.path("flip.yaml"), scenario).unwrap();
-    let sweep = ["sweep", "./flip.yaml", "--vary", "rtt=0,40ms", "--refine", "1", "--write-concern", "1"];
-    let mut command = place.docshape(&[&sweep[..], &["--calls", "40", "--only", "own", "--rounds", "3"]].concat());
-    command.arg("--no-verify").arg("--out").arg(place.run());
-    let ended = finish(command).ok();
+    let sweep = "sweep ./flip.yaml --vary rtt=0,40ms --refine 1 --write-concern 1";
+    let ended = place.finish(&format!("{sweep} --calls 40 --only own --rounds 3 --no-verify --out")).ok();
     assert!(ended.stderr.contains("--refine adds 20ms"), "{}", ended.stderr);
     assert!(ended.stdout.contains("read, 20ms"), "{}", ended.stdout);
     let record = results::load_as::<SweepRecord>(&place.run()).unwrap();
