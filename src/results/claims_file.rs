@@ -10,7 +10,7 @@ use super::{ClaimOutcome, ClaimRecord, ClaimResult, Preset};
 pub const CLAIMS_FORMAT: u32 = 1;
 
 /// The claims of a scenario and what the runs for them found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClaimsRecord {
     /// [`CLAIMS_FORMAT`] of the build that wrote it.
     pub format: u32,
@@ -42,7 +42,7 @@ impl Document for ClaimsRecord {
 }
 
 /// A run that decides some claims.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClaimsRunRecord {
     /// Its folder, relative to the file.
     pub folder: String,

@@ -51,12 +51,9 @@ pub fn run(arguments: &RunArguments, ids: &[String]) -> Result<Exit, CliError> {
         scenario: ready.plan.name.clone(),
         title: ready.plan.title.clone(),
         scenario_sha256: sha256(&ready.source),
-        server: None,
         started: invocation.started_text(),
         preset: arguments.measurement.preset,
-        complete: false,
-        runs: Vec::new(),
-        claims: Vec::new(),
+        ..ClaimsRecord::default()
     };
     let mut points = Vec::new();
     for (group, run) in groups.iter().zip(runs) {
@@ -277,12 +274,7 @@ impl<'s> ClaimGroup<'s> {
                         mix,
                         clients,
                         set,
-                        parameters: Vec::new(),
-                        strategies: Vec::new(),
-                        parts: Vec::new(),
-                        rounds: 0,
-                        rate: None,
-                        error: None,
+                        ..ClaimsRunRecord::default()
                     },
                     claims: vec![claim],
                     parts: Vec::new(),

@@ -80,17 +80,11 @@ impl<'c> Query<'c> {
     pub(super) fn keys(&self) -> Vec<IndexKeys> {
         let mut branches = vec![Fields::default()];
         self.filters.iter().for_each(|filter| add(filter, "", &mut branches));
+        let is_by_id = branches.iter().any(|branch| branch.equal.iter().any(|field| field == "_id"));
         let keys: Vec<IndexKeys> = branches.into_iter().map(|fields| self.keys_of(fields)).collect();
-        let is_served = |keys: &IndexKeys| {
-            !keys.0.is_empty() && !keys.0.iter().any(|(field, _)| field == "_id" && self.is_equal(field))
-        };
+        let is_served =
+            |keys: &IndexKeys| !keys.0.is_empty() && !(is_by_id && keys.0.iter().any(|(field, _)| field == "_id"));
         if keys.iter().all(is_served) { keys } else { Vec::new() }
-    }
-
-    fn is_equal(&self, field: &str) -> bool {
-        let mut branches = vec![Fields::default()];
-        self.filters.iter().for_each(|filter| add(filter, "", &mut branches));
-        branches.iter().any(|branch| branch.equal.iter().any(|one| one == field))
     }
 
     fn keys_of(&self, fields: Fields) -> IndexKeys {

@@ -8,7 +8,7 @@ use crate::results::{CAPACITY_FILE, Document, RunRecord};
 pub const CAPACITY_FORMAT: u32 = 1;
 
 /// The searches of all strategies.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CapacityRecord {
     /// [`CAPACITY_FORMAT`] of the build that wrote it.
     pub format: u32,

@@ -8,7 +8,7 @@ use crate::results::{Document, GROWTH_FILE, GrowthEnd, RunRecord, StageRecord};
 pub const GROWTH_FORMAT: u32 = 1;
 
 /// The growth of all strategies by the same calls.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct GrowthRecord {
     /// [`GROWTH_FORMAT`] of the build that wrote it.
     pub format: u32,

@@ -188,12 +188,10 @@ pub(crate) mod tests {
                 mix: own(),
                 clients: 8,
                 set: vec![(own(), own())],
-                parameters: Vec::new(),
                 strategies: vec![own()],
                 parts: vec![own()],
                 rounds: 6,
-                rate: None,
-                error: None,
+                ..ClaimsRunRecord::default()
             }],
             claims: [(Verdict::Faster, false), (Verdict::Slower, false), (UNDECIDED, false), (Verdict::Faster, true)]
                 .map(claim)

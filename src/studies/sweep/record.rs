@@ -8,7 +8,7 @@ use crate::results::{ConclusionRecord, Document, RunSettings, SWEEP_FILE};
 pub const SWEEP_FORMAT: u32 = 1;
 
 /// A sweep. The numbers are in the runs of its points.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SweepRecord {
     /// [`SWEEP_FORMAT`] of the build that wrote it.
     pub format: u32,

@@ -53,10 +53,7 @@ pub fn capacity(arguments: &CapacityArguments) -> Result<Exit, CliError> {
         objective: goal.objective.to_string(),
         run,
         confirm: arguments.confirm.as_secs_f64(),
-        start: None,
-        searches: Vec::new(),
-        unfinished: None,
-        confirmations: Vec::new(),
+        ..CapacityRecord::default()
     };
     on_servers(ServerJob::new(vec![point], invocation, &arguments.study), choice, goal, record)
 }

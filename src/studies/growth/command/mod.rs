@@ -58,9 +58,7 @@ pub fn grow(arguments: &GrowArguments) -> Result<Exit, CliError> {
         question: growth.map(|growth| growth.question),
         per_day: arguments.per_day,
         run,
-        is_reached: false,
-        stages: Vec::new(),
-        ends: Vec::new(),
+        ..GrowthRecord::default()
     };
     on_servers(arguments, ServerJob::new(vec![point], invocation, &arguments.study), choice, life, record)
 }

@@ -98,11 +98,10 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
         title: first.ready.plan.title.clone(),
         question,
         started: invocation.started_text(),
-        complete: false,
         vary: vary.iter().map(Into::into).collect(),
         points: values.iter().zip(&points).map(|(values, point)| point_record(values, &point.folder)).collect(),
         refine: arguments.refine.map(|values| RefineRecord { values, settings: base.settings.clone() }),
-        conclusion: None,
+        ..SweepRecord::default()
     };
     check_caches(&points, &record, &choice)?;
     let _locked = results::create_folder(&folder)?;

@@ -228,8 +228,7 @@ pub(crate) mod tests {
             complete: true,
             vary: vec![condition("rtt", ["0", "1ms"]), condition(text, [text, "other"])],
             points: values.map(point).to_vec(),
-            refine: None,
-            conclusion: None,
+            ..SweepRecord::default()
         };
         record.points[1].error = Some(own());
         let runs = vec![run.clone(); 4];
