@@ -1,25 +1,23 @@
 //! The MongoDB side against a real `mongod`, found as docshape finds it; without one these tests fail and say how to
 //! get one.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bson::{RawDocumentBuf, rawdoc};
 use docshape::server::client::MongoTarget;
 use docshape::server::database_names::DatabaseNames;
-use docshape::server::deployment::{Deployment, DeploymentError, Topology};
+use docshape::server::deployment::{Deployment, Topology};
 use docshape::server::embedded::{Checkpoints, EXEC_SUBCOMMAND, EmbeddedError, EmbeddedMongod, EmbeddedOptions};
 use docshape::server::flush::flush_cost;
 use docshape::server::namespace::{Namespace, NamespaceError};
 use docshape::server::turns::{EmbeddedServers, EndedServer, Turns};
 use docshape::server::{Failure, FailureKind, Reply, ReplyKind, Target};
 
-use crate::harness::{self, alive, eventually, program};
+use crate::harness::{self, alive, eventually};
 
 fn options(temp_dir: &Path) -> EmbeddedOptions {
     EmbeddedOptions { checkpoints: Checkpoints::EveryMinute, ..harness::options(temp_dir) }
@@ -425,73 +423,6 @@ async fn a_warm_pool_is_full_and_opens_no_connection_later() {
     drop(server);
     let error = target.warm().await.unwrap_err().to_string();
     assert!(error.contains("did not answer a ping"), "{error}");
-}
-
-#[tokio::test]
-async fn standalones_are_rejected_with_a_reason() {
-    let temp = tempfile::tempdir().unwrap();
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
-    let _standalone = Command::new(program())
-        .args(["--bind_ip=127.0.0.1", "--nounixsocket", "--wiredTigerCacheSizeGB=0.25", &format!("--port={port}")])
-        .args([OsString::from("--dbpath"), temp.path().into()])
-        .stdout(Stdio::null())
-        .spawn()
-        .map(Killed)
-        .unwrap();
-    eventually("the standalone listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-    let target = MongoTarget::connect(&format!("mongodb://127.0.0.1:{port}"), 1).await.unwrap();
-    let error = Deployment::read(&target).await.unwrap_err();
-    assert!(matches!(error, DeploymentError::Standalone), "{error}");
-    let text = error.to_string();
-    assert!(text.contains("no oplog") && text.contains("--replSet"), "{text}");
-}
-
-#[tokio::test]
-async fn nobody_there_is_said_within_seconds() {
-    let began = Instant::now();
-    let target = MongoTarget::connect("mongodb://ann:s3cret@127.0.0.1:1", 1).await.unwrap();
-    let error = Deployment::read(&target).await.unwrap_err();
-    assert!(matches!(error, DeploymentError::Unreachable(_)), "{error}");
-    let text = error.to_string();
-    assert!(text.contains("127.0.0.1:1") && !text.contains("s3cret"), "{text}");
-    assert!(began.elapsed() < Duration::from_secs(15));
-}
-
-#[tokio::test]
-async fn log_ins_that_are_missing_wrong_or_powerless_differ() {
-    let temp = tempfile::tempdir().unwrap();
-    let key = temp.path().join("key");
-    fs::write(&key, "c2VjcmV0").unwrap();
-    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
-    let extra_arguments = vec![format!("--keyFile={}", key.display()).into()];
-    let options = EmbeddedOptions { extra_arguments, ..options(temp.path()) };
-    let server = EmbeddedMongod::start(&options).await.unwrap();
-    let nobody = MongoTarget::connect(&server.uri(), 1).await.unwrap();
-    let user = |name: &str, role: &str| rawdoc! { "createUser": name, "pwd": "s3cret", "roles": [{ "role": role, "db": "admin" }] };
-    single(&nobody, "admin", user("root", "root")).await.unwrap();
-    let error = Deployment::read(&nobody).await.unwrap_err();
-    assert!(matches!(error, DeploymentError::Unauthorized(_)), "{error}");
-
-    let with = |login: &str| server.uri().replace("mongodb://", &format!("mongodb://{login}@"));
-    let root = MongoTarget::connect(&with("root:s3cret"), 2).await.unwrap();
-    assert!(Deployment::read(&root).await.unwrap().cache_bytes.is_some());
-    root.warm().await.unwrap();
-    single(&root, "admin", user("ann", "read")).await.unwrap();
-
-    let wrong = MongoTarget::connect(&with("root:s3kret"), 1).await.unwrap();
-    let error = Deployment::read(&wrong).await.unwrap_err();
-    assert!(matches!(error, DeploymentError::LogIn(_)), "{error:?}");
-    assert!(!error.to_string().contains("s3kret"), "{error}");
-
-    // Without the right to ask, facts are missing; without the right to write, making a database says so.
-    let ann = MongoTarget::connect(&with("ann:s3cret"), 1).await.unwrap();
-    let facts = Deployment::read(&ann).await.unwrap();
-    assert!(facts.cache_bytes.is_none() && !facts.facts.iter().any(|(name, _)| name == "cores"), "{facts:?}");
-    let error = namespace("run").create(&ann, "docshape_s_a").await.unwrap_err().to_string();
-    assert!(error.contains("docshape_s_a cannot be created") && error.contains("not authorized"), "{error}");
-    assert!(error.contains("`docshape rights SCENARIO`"), "{error}");
 }
 
 fn namespace(run: &str) -> Namespace {

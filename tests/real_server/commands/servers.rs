@@ -35,7 +35,9 @@ fn credentials_and_rights() {
     }
     finish(place.small(&["--uri", &server.uri()])).error(3, &["the server has access control", "docshape rights"]);
     let wrong = server.uri().replace("mongodb://", "mongodb://root:s3cret-wrong@");
-    finish(place.small(&["--uri", &wrong])).error(3, &["refused the log-in", "check user name, password"]);
+    let ended = finish(place.small(&["--uri", &wrong]));
+    ended.error(3, &["refused the log-in", "check user name, password"]);
+    assert!(!ended.stderr.contains("s3cret"), "{}", ended.stderr);
     let reader = finish(place.small(&["--uri", &login("reader")]));
     reader.error(2, &["the user may not list the databases of this server", "--yes"]);
     let reader = finish(place.small(&["--uri", &login("reader"), "--yes"]));
