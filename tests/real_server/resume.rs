@@ -272,9 +272,9 @@ fn refused(output: &Output, words: &[&str]) {
     words.iter().for_each(|words| assert!(said.contains(words), "{words:?} is missing in {said}"));
 }
 
+/// A run is killed in `commands/resume.rs`.
 #[test]
 fn killed_studies_are_resumed() {
-    killed_and_resumed(&RUN, Moment::Within(1), Signal::SIGKILL, true);
     killed_and_resumed(&SWEEP, Moment::InFirstStep, Signal::SIGKILL, true);
     killed_and_resumed(&CLAIMS, Moment::Saving(1), Signal::SIGKILL, true);
     killed_and_resumed(&GROW, Moment::After(2), Signal::SIGINT, true);
