@@ -82,9 +82,9 @@ impl<'c> Query<'c> {
         self.filters.iter().for_each(|filter| add(filter, "", &mut branches));
         let is_by_id = branches.iter().any(|branch| branch.equal.iter().any(|field| field == "_id"));
         let keys: Vec<IndexKeys> = branches.into_iter().map(|fields| self.keys_of(fields)).collect();
-        let is_served =
-            |keys: &IndexKeys| !keys.0.is_empty() && !(is_by_id && keys.0.iter().any(|(field, _)| field == "_id"));
-        if keys.iter().all(is_served) { keys } else { Vec::new() }
+        let is_unserved =
+            |keys: &IndexKeys| keys.0.is_empty() || is_by_id && keys.0.iter().any(|(field, _)| field == "_id");
+        if keys.iter().any(is_unserved) { Vec::new() } else { keys }
     }
 
     fn keys_of(&self, fields: Fields) -> IndexKeys {
