@@ -26,6 +26,7 @@ mod totals;
 mod translate;
 #[cfg(test)]
 mod twins;
+mod unread;
 mod with;
 mod write;
 
@@ -41,6 +42,7 @@ use model::Model;
 use refusal::{Derived, Refusal};
 use shape::ModelShape;
 use translate::Translation;
+use unread::check_unread;
 
 /// The most strategies that are derived; more are reported elsewhere.
 const MOST_STRATEGIES: usize = 32;
@@ -210,6 +212,10 @@ fn derived(
     }
     if is_refused {
         return None;
+    }
+    // What is by hand may read anything.
+    if !diagnostics.has_errors() && line.iter().all(|one| one.operations.is_empty()) {
+        check_unread(model, &shape, strategy, diagnostics);
     }
     let mut made = map! { "about" => shape.describe(model, false), "label" => shape.describe(model, true) };
     if is_unsafe {

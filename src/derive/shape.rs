@@ -32,9 +32,9 @@ const WORDS: [(&str, &str, &str); 7] = [
 ];
 
 /// The words of a relation with their arguments, and where they are written.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct RelationWords {
-    words: Vec<(&'static str, Vec<String>)>,
+    pub words: Vec<(&'static str, Vec<String>)>,
     span: Option<Span>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Copies {
 }
 
 /// The words of every relation, and how a strategy reads and writes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ModelShape {
     /// By relation.
     pub placements: Vec<RelationWords>,
@@ -399,23 +399,26 @@ fn copied(model: &Model, relation: usize, word: &str, arguments: Vec<String>) ->
         "list" | "sum" => this.many,
         _ => return refuse(format!("`{word}` of `{key}` has arguments"), "takes none", "remove them"),
     };
-    let fields: Vec<&str> = model.entity(source).fields.iter().map(|(name, _)| name.value.as_str()).collect();
-    let is_list = |field: &str| {
-        model.relations.iter().any(|one| one.one == source && one.kind == RelationKind::Listing && one.down() == field)
-    };
+    let known = copyable(model, source);
     if arguments == ["*"] {
-        return Ok(fields
-            .iter()
-            .filter(|field| **field != "_id" && !is_list(field))
-            .map(|field| (*field).to_owned())
-            .collect());
+        return Ok(known);
     }
-    match arguments.iter().find(|field| !fields.contains(&field.as_str()) || *field == "_id" || is_list(field)) {
+    match arguments.iter().find(|field| !known.contains(field)) {
         None => Ok(arguments),
         Some(field) => {
             let message =
                 format!("`{key}` copies `{field}`, which is no field of `{}` that can be copied", model.name(source));
-            refuse(message, "not such a field", nearest(field, &fields))
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            refuse(message, "not such a field", nearest(field, &known))
         }
     }
+}
+
+/// The fields of an entity that can be copied: all but its `_id` and lists of records.
+pub(super) fn copyable(model: &Model, source: usize) -> Vec<String> {
+    let is_list = |field: &str| {
+        model.relations.iter().any(|one| one.one == source && one.kind == RelationKind::Listing && one.down() == field)
+    };
+    let fields = model.entity(source).fields.iter().map(|(name, _)| name.value.clone());
+    fields.filter(|field| field != "_id" && !is_list(field)).collect()
 }

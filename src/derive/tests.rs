@@ -36,7 +36,7 @@ fn outcome(step: &str, shape: &str) -> String {
     if plan.is_none() {
         return format!("refused: {}", messages.join("; "));
     }
-    assert!(messages.is_empty(), "{step}: {messages:?}");
+    assert!(!diagnostics.has_errors(), "{step}: {messages:?}");
     let derived = compile::derived(&scenario, &Choice::default()).unwrap();
     let operation = derived.strategies[0].1.get("operations").unwrap().get("act").unwrap();
     let text = operation.on_one_line(str::to_owned);
@@ -172,4 +172,53 @@ fn what_follows_from_a_refusal_is_no_problem_in_any_mix() {
     }
     let messages: Vec<String> = diagnostics.iter().map(|problem| problem.message).collect();
     assert_eq!(messages, ["`post` has no relation `coments`"]);
+}
+
+/// What only costs writes is named with its place, and what some read needs is not.
+#[test]
+fn words_that_no_operation_reads_are_named() {
+    const MODEL: &str = "format: 1
+name: test
+title: Test
+entities:
+  user: { count: 2, fields: { _id: index, name: words(1), city: words(1), born: index } }
+  order: { of: user, as: orders, count: 2, fields: { _id: oid(), cents: index, at: clock() }, sort: { at: 1, _id: 1 }, arrives_sorted: true }
+operations:
+  place: { arguments: { user: uniform(user), order: new(order) }, does: { create: order, in: user } }
+  READ
+mixes: { default: { place: 1 } }
+strategies:
+  one: { STRATEGY }
+";
+    let warnings = |read: &str, strategy: &str| {
+        let does =
+            format!("read: {{ arguments: {{ user: uniform(user), order: uniform(order) }}, does: {{ {read} }} }}");
+        let (scenario, diagnostics) = scenario(&MODEL.replace("READ", &does).replace("STRATEGY", strategy));
+        assert!(compile(&scenario, &Choice::default(), &diagnostics).unwrap().is_some(), "{read} {strategy}");
+        diagnostics.iter().map(|problem| problem.message).collect::<Vec<_>>()
+    };
+    for (shape, words, read) in [
+        ("[reference, counted]", "counted", "count: user.orders"),
+        ("[list, counted]", "counted", "count: user.orders"),
+        ("[reference, sum(cents)]", "sum(cents)", "sum: user.orders.cents"),
+        ("[reference, newest(3)]", "newest(3)", "list: user.orders, reverse: true, limit: 3"),
+        ("reference(name)", "reference(name)", "get: order, with: { user: [name] }"),
+        ("list(cents)", "list(cents)", "list: user.orders, unordered: true, fields: [_id, cents]"),
+    ] {
+        let shape = format!("shape: {{ user.orders: {shape} }}");
+        let other = "get: user";
+        assert_eq!(warnings(other, &shape), [format!("no operation reads what `{words}` of `user.orders` stores")]);
+        assert_eq!(warnings(read, &shape), [""; 0], "{read}");
+    }
+    // One of two fields; all fields are what the user asked for.
+    let with_name = "get: order, with: { user: [name] }";
+    let copied = |fields: &str| warnings(with_name, &format!("shape: {{ user.orders: \"reference({fields})\" }}"));
+    assert_eq!(copied("name, city"), ["no operation reads what `reference(city)` of `user.orders` stores"]);
+    assert_eq!(copied("*"), [""; 0]);
+    let joined = |read: &str| warnings(read, "shape: {}, join: lookup");
+    assert_eq!(joined("get: user"), ["`lookup` changes no command of this shape"]);
+    assert_eq!(joined("list: order, unordered: true, with: { user: [name] }"), [""; 0]);
+    assert_eq!(warnings("get: user", "shape: {}, writes: plain"), ["`plain` changes no command of this shape"]);
+    let counted = "shape: { user.orders: counted }, writes: ordered";
+    assert_eq!(warnings("count: user.orders", counted), [""; 0]);
 }
