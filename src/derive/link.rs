@@ -13,7 +13,15 @@ impl Translation<'_, '_> {
         let model = self.model();
         let entity = model.record(self.operation, argument)?;
         let list = list.unwrap_or_default();
-        let PathEnd::Many(owner, relation, true) = self.subject(list, true)? else {
+        let subject = self.subject(list, true)?;
+        if let PathEnd::Many(owner, relation, false) = &subject {
+            let (word, to) = if adds { ("add", "to") } else { ("remove", "from") };
+            let other = format!("{argument}.{}", model.relations[*relation].down());
+            let message = format!("`{list}` is the other direction of `{}`", model.key(*relation));
+            let help = format!("the list is of the other record: `{word}: {owner}, {to}: {other}`");
+            return refuse(message, "not where the list is", help);
+        }
+        let PathEnd::Many(owner, relation, true) = subject else {
             let message = format!("`{list}` is not a list of records");
             return refuse(message, "a list is needed here", "for example `to: product.parts`");
         };

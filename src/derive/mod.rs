@@ -9,6 +9,7 @@ mod build;
 mod copies;
 mod delete;
 mod document;
+mod label;
 mod link;
 mod model;
 mod order;

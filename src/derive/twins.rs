@@ -46,7 +46,11 @@ impl Twins {
         let diagnostics = Diagnostics::new();
         let scenario = read(&Source::new("twins.yaml", text), &diagnostics).unwrap();
         compile::compile(&scenario, &Choice::default(), &diagnostics).unwrap();
-        assert!(diagnostics.is_empty(), "{:#?}", diagnostics.iter().map(|problem| problem.message).collect::<Vec<_>>());
+        assert!(
+            !diagnostics.has_errors(),
+            "{:#?}",
+            diagnostics.iter().map(|problem| problem.message).collect::<Vec<_>>()
+        );
         let reason = |(reason, operations): &(Spanned<String>, Node)| {
             let operations = operations.as_list().unwrap().to_vec();
             let reason = reason.value.clone();
