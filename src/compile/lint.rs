@@ -87,11 +87,12 @@ pub fn written_as_text(key: &str, node: &Node, scope: &Scope) -> Option<((String
     let is_path = super::path_length(&format!("<{text}>")) == Some(text.len() + 2);
     let (slot, field) =
         (text.trim(), key.rsplit('.').next().filter(|field| !field.starts_with('$')).unwrap_or("value"));
-    let help = match is_path {
-        true => format!("did you mean `<{slot}>`? quote it if the text is meant"),
-        false => format!(
+    let help = if is_path {
+        format!("did you mean `<{slot}>`? quote it if the text is meant")
+    } else {
+        format!(
             "compute it in a step before, `let: {{ {field}: \"{slot}\" }}`, and write `<{field}>` here; quote it if the text is meant"
-        ),
+        )
     };
     Some(((format!("`{text}` is plain text here, which nothing computes"), help), false))
 }
