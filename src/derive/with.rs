@@ -305,7 +305,7 @@ impl<'m> Translation<'_, 'm> {
             Word::Embed if is_down && is_simple => {
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
             }
-            Word::List if is_down && self.is_copied(relation, &selection) => {
+            Word::List if is_down && is_simple && self.is_copied(relation, &selection) => {
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
             }
             word if self.is_joinable(&subject, word) => Ok(self.include(read, &subject, selection)),
