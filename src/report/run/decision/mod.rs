@@ -40,7 +40,7 @@ fn nothing_compared(parts: &PartEvaluations) -> String {
 /// The decision of a run. `others` are runs of other mixes.
 pub(crate) fn decision(record: &RunRecord, parts: &PartEvaluations, others: &[RunRecord], next: &NextStep) -> Decision {
     let scale = scale::scale(record, parts);
-    let next = next.sentence(record);
+    let next = next.sentence(record, parts);
     let none = |scale: String, answer: &str| {
         let pieces = [answer.to_owned(), String::new(), String::new()];
         Decision { scale, pieces, answer: answer.to_owned(), next: next.clone(), ..Decision::default() }

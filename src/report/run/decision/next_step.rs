@@ -7,7 +7,7 @@ use crate::results::{CellRecord, Part, Preset, Reason, RunRecord, in_percent};
 use crate::stats::{MINIMUM_ROUNDS, MixEstimate, ShareFlip, effect};
 
 use super::answer::Judged;
-use super::flips;
+use super::{flips, scale};
 
 /// What to do after a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +61,7 @@ impl NextStep {
     }
 
     /// What it is good for, and the command, with names between backticks. `record` is the whole run.
-    pub(crate) fn sentence(&self, record: &RunRecord) -> String {
+    pub(crate) fn sentence(&self, record: &RunRecord, parts: &PartEvaluations) -> String {
         let name = record.scenario.opened();
         let command = |command: &str, options: &[&str]| {
             let subject = record.subject().into_iter().flat_map(|(name, value)| [format!("--{name}"), value]);
@@ -94,10 +94,27 @@ impl NextStep {
                         marked(&format!("docshape show {}", quoted(&plain(name))))
                     )
                 });
-                own.unwrap_or_else(|| format!("Measure it on your own server: {}.", command("run", &["--uri", "URI"])))
+                let own = own.unwrap_or_else(|| {
+                    format!("Measure it on your own server: {}.", command("run", &["--uri", "URI"]))
+                });
+                let beyond = is_in_memory(record, parts).then(|| {
+                    format!(
+                        " All data were in the cache; for less cache than data load more with `--set`, and {}.",
+                        command("sweep", &["--vary", "cache=0.5,4"])
+                    )
+                });
+                own + &beyond.unwrap_or_default()
             }
         }
     }
+}
+
+/// Whether calls read nothing from disk: data and indexes of every strategy are a small part of a cache of its own.
+fn is_in_memory(record: &RunRecord, parts: &PartEvaluations) -> bool {
+    let (documents, size) = scale::data(parts).unwrap_or_default();
+    record.server.embedded
+        && documents > 0.0
+        && record.server.cache_bytes.is_some_and(|cache| size < 0.1 * cache as f64)
 }
 
 /// The sweep that a run leads to: across the nearest flip, or towards a measured one, or where none can be estimated, of the
@@ -227,7 +244,8 @@ mod tests {
             run.parts.values_mut().flatten().for_each(|round| round.cells.truncate(3));
             run.mix.name = "writing".into();
             run.settings.write_concern = if rounds == 1 { "1" } else { "majority" }.into();
-            NextStep::of(&PartEvaluations::new(&run), &[], is_invalid).sentence(&run)
+            let parts = PartEvaluations::new(&run);
+            NextStep::of(&parts, &[], is_invalid).sentence(&run, &parts)
         };
         assert_eq!(of(8, Preset::Quick, true), "Find out what disturbs this machine: `docshape selftest`.");
         assert_eq!(

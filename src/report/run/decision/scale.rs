@@ -25,7 +25,7 @@ pub(crate) fn scale(record: &RunRecord, parts: &PartEvaluations) -> String {
 }
 
 /// The most documents and bytes, with indexes, that a strategy had in the end.
-fn data(parts: &PartEvaluations) -> Option<(f64, f64)> {
+pub(super) fn data(parts: &PartEvaluations) -> Option<(f64, f64)> {
     let documents = parts.most_stored(|one| one.documents.after);
     let size = parts.most_stored(|one| one.size.after + one.indexes.after);
     (documents > 0.0).then_some((documents, size))
