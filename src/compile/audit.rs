@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::plan::audit::{CALLS, OUTCOMES};
-use crate::plan::{Audit, Expression, Value};
-use crate::scenario::{AuditDefinition, Diagnostics, Scenario, Span, Spanned, StepDefinition, StepKind};
+use crate::plan::{Audit, Concerns, Expression, Value};
+use crate::scenario::{AuditDefinition, Diagnostics, Scenario, Span, Spanned, StepDefinition};
 
 use super::inherit::line_of;
 use super::parts::{all, optional};
 use super::resolve::resolve;
 use super::scope::Origin;
+use super::steps::StepCompiler;
 use super::strategy::StrategyCompiler;
 
 /// Reports strategies that audits name and that do not exist, and audits whose name means something else in `tolerates`.
@@ -55,10 +56,10 @@ impl StrategyCompiler<'_> {
 
     fn audit(&self, audit: &AuditDefinition, steps: &[StepDefinition]) -> Option<Audit> {
         let program = self.program(self.scope("audit"), steps, true);
-        let snapshot = (audit.is_live && program.is_some()).then(|| {
-            let kind = StepKind::Transaction { attempts: SNAPSHOT_ATTEMPTS, body: steps.to_vec() };
-            self.program(self.scope("audit"), &[StepDefinition { span: audit.name.span, kind }], true)
-        });
+        // A transaction would not do: the server refuses `$unionWith` in it.
+        let concerns = Concerns { read: "snapshot".into(), ..self.concerns.clone() };
+        let snapshot = (audit.is_live && program.is_some())
+            .then(|| StepCompiler::new(self.scope("audit"), self.collections, &concerns).compile(steps, true));
         let snapshot = optional(snapshot)?;
         let expect = match &audit.expect {
             None => Expression::Constant(Value::Int(0)),
@@ -100,9 +101,6 @@ impl StrategyCompiler<'_> {
         });
     }
 }
-
-/// A snapshot only reads, so that one attempt nearly always succeeds.
-const SNAPSHOT_ATTEMPTS: u32 = 10;
 
 #[cfg(test)]
 mod tests {

@@ -102,9 +102,7 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
 /// Copies that are not what their source says.
 fn of_copies(model: &Model, copies: &Copies) -> (String, String, Node) {
     let at = |field: &str| [&copies.path[..], &[field.to_owned()]].concat().join(".");
-    let (this, source) = (&model.relations[copies.relation], model.name(copies.source));
-    let holder = model.name(if copies.source == this.one { this.many } else { this.one });
-    let label = copies.path.last().filter(|_| copies.id == "_id").map_or(this.up(), String::as_str);
+    let (holder, source) = (model.name(copies.holder(model)), model.name(copies.source));
     let differs = copies.fields.iter().map(|field| {
         let parts: Vec<Node> =
             vec![format!("${}", at(&copies.field(field))).into(), map! { "$first" => format!("$source_.{field}") }];
@@ -115,7 +113,7 @@ fn of_copies(model: &Model, copies: &Copies) -> (String, String, Node) {
     stages.push(super::read::lookup(&model.collection(copies.source), &at(&copies.id), "_id", Vec::new(), "source_"));
     stages.push(map! { "$match" => map! { "$expr" => map! { "$or" => differs } } });
     let about = format!("Copies in {holder} of fields of a {source} that are not what the {source} says.");
-    (format!("{holder}_{label}_copies_differ"), about, pipeline(&copies.collection, stages))
+    (copies.audit(model), about, pipeline(&copies.collection, stages))
 }
 
 /// Counts the keys whose numbers do not add up to 0.

@@ -11,6 +11,7 @@ use super::model::RelationKind;
 use super::refusal::{Derived, refuse_shape};
 use super::shape::pulled;
 use super::translate::{Changes, Located, Translation};
+use super::versions::{NOT_COMPARED, OTHER_SOURCE};
 use super::write::{Write, changed, fail};
 
 impl Translation<'_, '_> {
@@ -101,6 +102,7 @@ impl Translation<'_, '_> {
         for relation in self.copied_fields(entity) {
             let this = &model.relations[relation];
             let Some((_, value)) = set.iter().find(|(key, _)| key.value == this.up()) else { continue };
+            self.check_unversioned(relation, OTHER_SOURCE, NOT_COMPARED)?;
             let name = value.as_text().and_then(|text| text.strip_prefix('<')?.strip_suffix('>')).unwrap_or_default();
             if model.argument(self.operation, name).and_then(|one| one.entity) != Some(this.one) {
                 let message = format!("`{}` has copies, and is changed to no argument", model.key(relation));

@@ -9,7 +9,7 @@ use super::model::{Model, RelationKind};
 use super::order::{directions, sorted};
 use super::refusal::{Derived, refuse_shape};
 use super::shape::{ModelShape, Word};
-use super::summary::{check_buckets, check_totals, sum_of};
+use super::summary::{VERSION, check_buckets, check_totals, check_versions, sum_of, version_of};
 
 /// The most arrays around a record.
 const DEEPEST: usize = 2;
@@ -85,6 +85,7 @@ impl<'m> DerivedDocuments<'m> {
         }
         check_buckets(model, shape)?;
         check_totals(model, shape)?;
+        check_versions(model, shape)?;
         for entity in 0..model.scenario.entities.len() {
             let extras = documents.extras(entity, "", "", None);
             let is_own = |relation: usize, field: &str| {
@@ -161,6 +162,16 @@ impl<'m> DerivedDocuments<'m> {
                 for field in self.shape.referenced(position).iter().filter(|_| !source.is_empty()) {
                     extras.push((position, format!("{up}_{field}"), slot(&format!("{source}.{field}"))));
                 }
+                if self.shape.is_versioned(self.model, position) && !source.is_empty() {
+                    let version = made.map_or_else(|| 0.into(), |_| slot(&format!("{source}.{VERSION}")));
+                    extras.push((position, version_of(up), version));
+                }
+            }
+            if relation.one == entity
+                && self.shape.is_versioned(self.model, position)
+                && extras.iter().all(|(_, field, _)| field != VERSION)
+            {
+                extras.push((position, VERSION.to_owned(), 0.into()));
             }
             if relation.one != entity || !is_child {
                 continue;

@@ -28,6 +28,7 @@ mod translate;
 #[cfg(test)]
 mod twins;
 mod unread;
+mod versions;
 mod with;
 mod write;
 
@@ -172,7 +173,11 @@ fn derived(
         line.iter().rev().filter_map(|one| one.shape.clone()).flatten().collect();
     let is_plain = by(|one| &one.writes, "plain");
     let shape = match ModelShape::read(model, &entries, by(|one| &one.join, "lookup"), is_plain) {
-        Ok(shape) => ModelShape { is_ordered: by(|one| &one.writes, "ordered"), ..shape },
+        Ok(shape) => ModelShape {
+            is_ordered: by(|one| &one.writes, "ordered"),
+            has_versions: by(|one| &one.writes, "versions"),
+            ..shape
+        },
         Err((span, refusal)) => {
             refusal.report(None, (span, ""), diagnostics);
             return None;

@@ -107,10 +107,6 @@ impl Translation<'_, '_> {
         if includes.is_empty() {
             return self.selected(&subject, entity, selection);
         }
-        if !selection.fields.is_empty() {
-            let help = "leave `fields` out, or the related records";
-            return refuse("`fields` and `with` in one list", "not derived", help);
-        }
         self.list_with(&subject, entity, selection, includes)
     }
 

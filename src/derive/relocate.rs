@@ -7,6 +7,7 @@ use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::{Word, entry, pulled};
 use super::totals::together;
 use super::translate::{Located, Translation};
+use super::versions::{NOT_COMPARED, OTHER_SOURCE};
 use super::write::{Write, changed, fail, missing};
 
 impl Translation<'_, '_> {
@@ -23,6 +24,7 @@ impl Translation<'_, '_> {
         }
         self.check_newest(entity, "moves", &[])?;
         self.check_bucket(entity, "moves")?;
+        self.check_unversioned(relation, OTHER_SOURCE, NOT_COMPARED)?;
         let (id, target) = (slot(&format!("{argument}._id")), slot(&format!("{name}._id")));
         let shape = self.documents.shape;
         let (word, is_copied) = (shape.word(relation), !shape.referenced(relation).is_empty());

@@ -72,6 +72,8 @@ pub(super) struct ModelShape {
     pub is_ordered: bool,
     /// Writes several documents without a transaction.
     pub is_plain: bool,
+    /// Lets copies follow their source by its version, without a transaction.
+    pub has_versions: bool,
 }
 
 impl ModelShape {
@@ -93,7 +95,7 @@ impl ModelShape {
             let words = words(model, relation, node).map_err(|refusal| (span, refusal))?;
             placements[relation] = RelationWords { words, span: Some(node.span) };
         }
-        Ok(ModelShape { placements, is_joined, is_ordered: false, is_plain })
+        Ok(ModelShape { placements, is_joined, is_ordered: false, is_plain, has_versions: false })
     }
 
     /// How the records of the many side are found.
@@ -175,6 +177,11 @@ impl ModelShape {
         model.parent_of(entity).filter(|relation| self.word(*relation) == Word::Bucket)
     }
 
+    /// Whether copies of the one side, which calls change, follow it by its version.
+    pub fn is_versioned(&self, model: &Model, relation: usize) -> bool {
+        self.has_versions && model.is_changed(model.relations[relation].one, self.referenced(relation))
+    }
+
     /// All copies.
     pub fn copies(&self, model: &Model) -> Vec<Copies> {
         let mut all = Vec::new();
@@ -223,9 +230,64 @@ impl ModelShape {
             None => (model.collection(entity), Vec::new()),
         }
     }
+<<<<<<< HEAD
+=======
+
+    /// The shape in a sentence for each relation, or its label in a few words.
+    pub fn describe(&self, model: &Model, is_label: bool) -> String {
+        let one = |(relation, placement): (&ModelRelation, &RelationWords)| {
+            let [a_one, a_many] = [relation.one, relation.many].map(|entity| {
+                let name = model.name(entity);
+                let article = if name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+                format!("{article} {name}")
+            });
+            let text = |(word, arguments): &(&str, Vec<String>)| {
+                let (_, about, label) = WORDS.iter().find(|(name, ..)| name == word)?;
+                let text = if is_label { label } else { about };
+                let text = text.replace("{a_one}", &a_one).replace("{a_many}", &a_many);
+                let text = text.replace("{down}", relation.down()).replace("{up}", relation.up());
+                let names = arguments.join(", ");
+                let is_copied = !arguments.is_empty() && matches!(*word, "reference" | "list");
+                let text = text.replace("{arguments}", &names);
+                Some(if is_copied { format!("{text} with {names}") } else { text })
+            };
+            let texts: Vec<String> = placement.words.iter().filter_map(text).collect();
+            texts.join(" and ")
+        };
+        let is_said = |(relation, placement): &(&ModelRelation, &RelationWords)| {
+            let is_default =
+                placement.words.iter().all(|(_, arguments)| arguments.is_empty()) && placement.words.len() == 1;
+            relation.kind == RelationKind::Children || !is_default
+        };
+        let all = || model.relations.iter().zip(&self.placements);
+        let is_any_said = all().any(|part| is_said(&part));
+        let texts: Vec<String> = all().filter(|part| is_said(part) || !is_any_said).map(one).collect();
+        if is_label {
+            return texts.join(", ");
+        }
+        let join = if self.is_joined { "; read with `$lookup`" } else { "" };
+        let versions = if self.has_versions { "; copies follow their source by its version" } else { "" };
+        let mut text = format!("{}{join}{versions}.", texts.join("; "));
+        text[..1].make_ascii_uppercase();
+        text
+    }
+>>>>>>> 8849287b (Read live audits in snapshots, and derive versions of copies)
 }
 
 impl Copies {
+    /// The entity whose records have the copies.
+    pub fn holder(&self, model: &Model) -> usize {
+        let this = &model.relations[self.relation];
+        if self.source == this.one { this.many } else { this.one }
+    }
+
+    /// The name of the audit that counts those which are not what their source says.
+    pub fn audit(&self, model: &Model) -> String {
+        let up = model.relations[self.relation].up();
+        let label = self.path.last().filter(|_| self.id == "_id").map_or(up, String::as_str);
+        format!("{}_{label}_copies_differ", model.name(self.holder(model)))
+    }
+
     /// The name of the copy of a field.
     pub fn field(&self, field: &str) -> String {
         if field == "_id" { self.id.clone() } else { format!("{}{field}", self.prefix) }

@@ -28,7 +28,7 @@ impl ModelShape {
         self.is_ordered && self.word(relation) == Word::Reference && self.newest(model, relation).is_none()
     }
 
-    /// The audits of numbers that are behind their records for a moment.
+    /// The audits of numbers that are behind their records for a moment, and of copies that are behind their source.
     pub fn behind(&self, model: &Model) -> Vec<String> {
         let of_relation = |relation: usize| {
             let (down, one) = (model.relations[relation].down(), model.name(model.relations[relation].one));
@@ -36,7 +36,9 @@ impl ModelShape {
             let fields: Vec<String> = self.counter(model, relation).into_iter().chain(sums).collect();
             fields.into_iter().map(move |field| format!("{one}_{field}_differs"))
         };
-        (0..model.relations.len()).filter(|relation| self.commutes(model, *relation)).flat_map(of_relation).collect()
+        let copies = self.copies(model).into_iter().filter(|copies| self.is_versioned(model, copies.relation));
+        let numbers = (0..model.relations.len()).filter(|relation| self.commutes(model, *relation));
+        numbers.flat_map(of_relation).chain(copies.map(|copies| copies.audit(model))).collect()
     }
 
     /// Whether the one side has to be written when a record of the many side comes or goes.
@@ -48,6 +50,28 @@ impl ModelShape {
 /// The field with the sum of a field of the many side.
 pub(super) fn sum_of(down: &str, field: &str) -> String {
     format!("{down}_{field}")
+}
+
+/// The field of a source with the number of its changes.
+pub(super) const VERSION: &str = "version";
+
+/// The field beside copies with the version of their source.
+pub(super) fn version_of(up: &str) -> String {
+    format!("{up}_{VERSION}")
+}
+
+/// Refuses copies that cannot follow by a version.
+pub(super) fn check_versions(model: &Model, shape: &ModelShape) -> Derived<()> {
+    for copies in shape.copies(model).iter().filter(|_| shape.has_versions) {
+        let is_changed = model.is_changed(copies.source, &copies.fields);
+        if is_changed && !(copies.path.is_empty() && copies.source == model.relations[copies.relation].one) {
+            let key = model.key(copies.relation);
+            let message = format!("`writes: versions` of copies in arrays: `{key}`");
+            let help = "try `writes: transaction`, or copies by `reference(...)` in documents of their own";
+            return refuse_shape(copies.relation, message, "not derived", help);
+        }
+    }
+    Ok(())
 }
 
 /// Refuses totals that a shape or an operation cannot keep.

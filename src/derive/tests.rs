@@ -25,9 +25,17 @@ fn scenario(text: &str) -> (Scenario, Diagnostics) {
 
 /// What an operation becomes: `ok`, `transaction` or the beginning of its refusal.
 fn outcome(step: &str, shape: &str) -> String {
+    let (shape, more) = shape.split_once(" / ").unwrap_or((shape, "join: queries"));
+    // Only copies that calls change have versions.
+    let changes = if more.contains("versions") {
+        "  rename: { arguments: { user: uniform(user) }, does: { update: user, set: { name: x } } }\n  \
+         retag: { arguments: { tag: uniform(tag) }, does: { update: tag, set: { name: x } } }\n"
+    } else {
+        ""
+    };
     let text = format!(
-        "{ENTITIES}  act: {{ arguments: {{ {} }}, does: {step} }}\nmixes: {{ default: {{ make: 1, act: 1 }} }}\n\
-         strategies: {{ one: {{ shape: {{ {shape} }} }} }}\n",
+        "{ENTITIES}  act: {{ arguments: {{ {} }}, does: {step} }}\n{changes}mixes: {{ default: {{ make: 1, act: 1 }} }}\n\
+         strategies: {{ one: {{ shape: {{ {shape} }}, {more} }} }}\n",
         ARGUMENTS.trim().replace('\n', ", ")
     );
     let (scenario, diagnostics) = scenario(&text);

@@ -311,7 +311,6 @@ macro_rules! twins {
     };
 }
 
-twins!(publisher_books, "publisher-books");
 twins!(tasks, "tasks");
 twins!(blog_comments, "blog-comments");
 twins!(parts_products, "parts-products");

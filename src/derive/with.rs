@@ -397,12 +397,16 @@ impl<'m> Translation<'_, 'm> {
         &mut self,
         subject: &PathEnd,
         entity: usize,
-        selection: Selection,
+        mut selection: Selection,
         includes: &[Include],
     ) -> Derived<LogicalReply> {
         let wanted = self.wanted(entity, includes)?;
         let (model, shape) = (self.model(), self.documents.shape);
         let name = model.name(entity);
+        let shown = selection.fields.clone();
+        if !shown.is_empty() {
+            selection.fields.extend(wanted.iter().flat_map(|(relation, fields)| self.needed(*relation, fields)));
+        }
         let inside = wanted.iter().find(|(relation, _)| shape.word(*relation) == Word::Embed);
         if let Some((relation, _)) = wanted.iter().find(|(relation, _)| shape.word(*relation) == Word::Bucket) {
             let message = format!("`with: {}` in a list of records in buckets", model.relations[*relation].up());
@@ -417,7 +421,7 @@ impl<'m> Translation<'_, 'm> {
                 // Each row has the record, and fields of the one around it.
                 row = format!("r.{name}");
                 let rows = self.rows(subject, &selection.filter)?;
-                let own = self.narrowed(entity, &[]);
+                let own = if shown.is_empty() { self.narrowed(entity, &[]) } else { selection.fields.clone() };
                 let record = if own.is_empty() {
                     format!("${}", rows.path.join(".")).into()
                 } else {
@@ -432,7 +436,7 @@ impl<'m> Translation<'_, 'm> {
         };
         let is_joined = inside.is_none() && shape.is_joined && is_apart && !is_covered && reply.value == "reply";
         let (mut steps, rows) = self.kept(reply, "rows");
-        let mut parts = vec![picked(name, &row, &[])];
+        let mut parts = vec![picked(name, &row, &shown)];
         let mut joins = Vec::new();
         for (relation, fields) in &wanted {
             let this = &model.relations[*relation];
@@ -473,6 +477,17 @@ impl<'m> Translation<'_, 'm> {
             steps.push(with(joining(&read, joins), "as", rows.as_str()));
         }
         Ok(LogicalReply { steps, value: format!("{rows}.map(r, {{{}}})", parts.join(", ")) })
+    }
+
+    /// The fields of a record by which fields of the one that it belongs or refers to are found.
+    fn needed(&self, relation: usize, fields: &[String]) -> Vec<String> {
+        let (shape, up) = (self.documents.shape, self.model().relations[relation].up());
+        match shape.up_word(relation) {
+            _ if shape.has_of_one(relation, fields) => fields.iter().map(|field| copy_of(up, field)).collect(),
+            Word::Embed => Vec::new(),
+            Word::List => vec!["_id".to_owned()],
+            Word::Reference | Word::Bucket => vec![up.to_owned()],
+        }
     }
 
     /// The relations to single records of `with` in a list, with fields.

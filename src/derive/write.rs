@@ -132,6 +132,9 @@ impl Translation<'_, '_> {
                 }
             }
         }
+        if let Some(write) = self.versioned_create(argument, entity, owner, is_inner || !with_it.is_empty())? {
+            return Ok(write);
+        }
         let (mut write, mut made) = (Write::default(), Made::default());
         for relation in self.copied_fields(entity) {
             let this = &model.relations[relation];
@@ -145,6 +148,9 @@ impl Translation<'_, '_> {
             let this = &model.relations[*child];
             self.check_lists(this.many, "is made with the record that it belongs to")?;
             let list = format!("{argument}.{}", this.down());
+            for field in self.copied_fields(this.many) {
+                self.check_unversioned(field, "is made with others", "only a transaction keeps these together")?;
+            }
             let list = self.with_copies(this.many, list, &mut write, &mut made);
             for field in self.documents.shape.sums(*child) {
                 let sum = self.fresh("sum");
@@ -296,6 +302,10 @@ impl Translation<'_, '_> {
             return refuse("`if` and `else` of an update belong together", "one is missing", help);
         }
         let place = self.locate(argument, entity);
+        let is_guarded = !is_empty(&condition) || is_inner;
+        if let Some(write) = self.versioned_update(argument, entity, [changes("set"), changes("inc")], is_guarded)? {
+            return Ok(write);
+        }
         let (mut write, copies) = self.changed_copies(entity, changes("set"))?;
         let set = [changes("set"), copies.as_mapping().unwrap_or_default()].concat();
         let mut update = map! {};

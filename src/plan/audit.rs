@@ -17,7 +17,7 @@ pub struct Audit {
     pub name: Arc<str>,
     /// Counts the rows.
     pub program: Program,
-    /// The same inside a snapshot, when it is also counted while calls run.
+    /// The same with read concern `snapshot`, when it is also counted while calls run.
     pub snapshot: Option<Program>,
     /// Whether snapshots may see its anomalies in this strategy.
     pub is_tolerated: bool,

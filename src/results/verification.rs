@@ -183,12 +183,15 @@ pub struct LiveRecord {
     /// The first row that a snapshot found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
+    /// Why no snapshot of a safe strategy could be read, if none could.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<String>,
 }
 
 impl LiveRecord {
-    /// Whether anomalies existed that the strategy must not have.
+    /// Whether anomalies existed that the strategy must not have, or nobody could look.
     pub fn fails(&self) -> bool {
-        self.snapshot.found > 0 && !self.tolerated
+        self.snapshot.found > 0 && !self.tolerated || self.unread.is_some()
     }
 }
 

@@ -334,7 +334,7 @@ pub(super) const STRATEGY: Keys = &[
         .default("`queries`", "lookup"),
     optional(
         "writes",
-        Takes::OneOf(&["transaction", "ordered", "plain"]),
+        Takes::OneOf(&["transaction", "versions", "ordered", "plain"]),
         "how a derived strategy writes more than one document",
     )
     .default("`transaction`", "plain"),

@@ -28,7 +28,8 @@ impl<T: Target> Verifier<'_, T> {
             let record = LiveRecord { audit: name.to_string(), tolerated: *is_tolerated, ..LiveRecord::default() };
             Some((audit, snapshot.as_ref()?, record))
         };
-        let mut live: Vec<_> = self.plan.arms[place.arm].audits.iter().filter_map(recorded).collect();
+        let arm = &self.plan.arms[place.arm];
+        let mut live: Vec<_> = arm.audits.iter().filter_map(recorded).collect();
         let db = Db { target: self.target, name: &place.database };
         while !is_over.get() && !live.is_empty() {
             let started = Instant::now();
@@ -36,7 +37,12 @@ impl<T: Target> Verifier<'_, T> {
                 for (program, is_snapshot) in [(*snapshot, true), (&audit.program, false)] {
                     let rows = match audit_rows(&db, self.plan, place.arm, audit, program).await {
                         // Writers may keep a snapshot from being read, an unsafe strategy its data, and a fault the server.
-                        Err(error) if self.fault.is_some() || !error.is_server_lost() => continue,
+                        Err(error) if self.fault.is_some() || !error.is_server_lost() => {
+                            if is_snapshot && self.fault.is_none() {
+                                record.unread = Some(error.to_string());
+                            }
+                            continue;
+                        }
                         rows => rows?,
                     };
                     let counts = if is_snapshot { &mut record.snapshot } else { &mut record.plain };
@@ -48,6 +54,9 @@ impl<T: Target> Verifier<'_, T> {
             }
             tokio::time::sleep(started.elapsed().min(LONGEST_PAUSE)).await;
         }
-        Ok(live.into_iter().map(|(.., record)| record).collect())
+        // One that could be read once is not refused.
+        let is_read = |record: &LiveRecord| arm.is_unsafe || record.snapshot.reads > 0;
+        let known = |record: LiveRecord| if is_read(&record) { LiveRecord { unread: None, ..record } } else { record };
+        Ok(live.into_iter().map(|(.., record)| known(record)).collect())
     }
 }

@@ -125,6 +125,10 @@ fn of_strategy(verification: &Verification, strategy: &StrategyFindings) -> Vec<
             |live: &&LiveRecord| phase.audits.iter().any(|audit| audit.audit == live.audit && audit.anomalies() > 0);
         let is_new = |live: &&LiveRecord| phase.phase == VerifyPhase::Unordered && live.fails() && !lasts(live);
         let live = strategy.live.iter().filter(is_new).map(|live| {
+            if let Some(reason) = &live.unread {
+                let title = format!("audit {} could not be read in a snapshot while calls ran", live.audit);
+                return finding(phase, title, vec![plain(reason)]);
+            }
             let AnomalyCounts { reads, found, max } = live.snapshot;
             let (found, max) = (counted(found, "snapshot"), counted(max, "row"));
             let seen = format!("seen      in {found} of {}, at most {max} at once", count(reads));

@@ -446,6 +446,7 @@ pub(super) mod tests {
         (failing.rejected_at, failing.phases[1].retries) = (Some(2), 3);
         let counts = AnomalyCounts { reads: 1, found: 1, max: 1 };
         failing.live.push(LiveRecord {
+            unread: None,
             audit: text.into(),
             snapshot: counts,
             plain: counts,
