@@ -39,7 +39,8 @@ impl ModelShape {
             return if word_count(&label) > MOST_WORDS { self.short_label(model) } else { label };
         }
         let join = if self.is_joined { "; read with `$lookup`" } else { "" };
-        let mut text = format!("{}{join}.", texts.join("; "));
+        let versions = if self.has_versions { "; copies follow their source by its version" } else { "" };
+        let mut text = format!("{}{join}{versions}.", texts.join("; "));
         text[..1].make_ascii_uppercase();
         text
     }

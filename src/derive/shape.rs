@@ -230,48 +230,6 @@ impl ModelShape {
             None => (model.collection(entity), Vec::new()),
         }
     }
-<<<<<<< HEAD
-=======
-
-    /// The shape in a sentence for each relation, or its label in a few words.
-    pub fn describe(&self, model: &Model, is_label: bool) -> String {
-        let one = |(relation, placement): (&ModelRelation, &RelationWords)| {
-            let [a_one, a_many] = [relation.one, relation.many].map(|entity| {
-                let name = model.name(entity);
-                let article = if name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
-                format!("{article} {name}")
-            });
-            let text = |(word, arguments): &(&str, Vec<String>)| {
-                let (_, about, label) = WORDS.iter().find(|(name, ..)| name == word)?;
-                let text = if is_label { label } else { about };
-                let text = text.replace("{a_one}", &a_one).replace("{a_many}", &a_many);
-                let text = text.replace("{down}", relation.down()).replace("{up}", relation.up());
-                let names = arguments.join(", ");
-                let is_copied = !arguments.is_empty() && matches!(*word, "reference" | "list");
-                let text = text.replace("{arguments}", &names);
-                Some(if is_copied { format!("{text} with {names}") } else { text })
-            };
-            let texts: Vec<String> = placement.words.iter().filter_map(text).collect();
-            texts.join(" and ")
-        };
-        let is_said = |(relation, placement): &(&ModelRelation, &RelationWords)| {
-            let is_default =
-                placement.words.iter().all(|(_, arguments)| arguments.is_empty()) && placement.words.len() == 1;
-            relation.kind == RelationKind::Children || !is_default
-        };
-        let all = || model.relations.iter().zip(&self.placements);
-        let is_any_said = all().any(|part| is_said(&part));
-        let texts: Vec<String> = all().filter(|part| is_said(part) || !is_any_said).map(one).collect();
-        if is_label {
-            return texts.join(", ");
-        }
-        let join = if self.is_joined { "; read with `$lookup`" } else { "" };
-        let versions = if self.has_versions { "; copies follow their source by its version" } else { "" };
-        let mut text = format!("{}{join}{versions}.", texts.join("; "));
-        text[..1].make_ascii_uppercase();
-        text
-    }
->>>>>>> 8849287b (Read live audits in snapshots, and derive versions of copies)
 }
 
 impl Copies {
