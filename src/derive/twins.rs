@@ -311,6 +311,5 @@ macro_rules! twins {
     };
 }
 
-twins!(tasks, "tasks");
 twins!(blog_comments, "blog-comments");
 twins!(parts_products, "parts-products");

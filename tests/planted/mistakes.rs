@@ -220,7 +220,7 @@ pub const MISTAKES: &[Mistake] = &[
     ),
     of(
         ["day_in_seconds", "tasks", "embed", ""],
-        (Sequential, "differs: due("),
+        (Sequential, "differs from the model: due("),
         &[("- let: { next: day + 86400000 }", "- let: { next: day + 86400 }")],
     ),
     of(
@@ -445,29 +445,50 @@ pub const MISTAKES: &[Mistake] = &[
     ),
     of(
         ["delete_not_propagated", "tasks", "child_ref", ""],
-        (Sequential, "listed"),
+        (Sequential, "person_tasks_differ"),
         &[(
-            r"            - { updateOne: people, filter: { tasks: <task._id> }, update: { $pull: { tasks: <task._id> } } }
+            "    shape: { person.tasks: list }\n",
+            r"    shape: { person.tasks: list }
+    operations:
+      delete:
+        - transaction:
+            - { deleteOne: tasks, filter: { _id: <task._id> } }
+            - if: reply.deleted == 0
+              then: { abort: not_found() }
+        - return: ok()
 ",
-            "",
         )],
     ),
     of(
         ["creation_not_propagated", "tasks", "", "parent_ref,two_way_txn"],
-        (Sequential, "differs: person_tasks("),
+        (Sequential, "differs from the model: person_tasks("),
         &[(
-            r"        - { updateOne: people, filter: { _id: <person> }, update: { $push: { tasks: <entry> } } }
+            "    shape: { person.tasks: [reference, list] }\n",
+            r"    shape: { person.tasks: [reference, list] }
+    operations:
+      create: { insertOne: tasks, document: { ...: <task>, person: <person> } }
 ",
-            "",
         )],
     ),
     of(
         ["old_list_keeps_the_task", "tasks", "", "parent_ref,two_way_txn"],
         (Sequential, "differ"),
         &[(
-            r"            - updateOne: { filter: { _id: <old.owner> }, update: { $pull: { tasks: <entry> } } }
-            - updateOne: { filter: { _id: <to> }",
-            "            - updateOne: { filter: { _id: <to> }",
+            "    shape: { person.tasks: [reference, list] }\n",
+            r#"    shape: { person.tasks: [reference, list] }
+    operations:
+      reassign:
+        - transaction:
+            - updateOne: tasks
+              filter: { _id: <task._id>, person: { $ne: <to> } }
+              update: { $set: { person: <to> } }
+            - if: reply.matched == 0
+              then:
+                - { countDocuments: tasks, filter: { _id: <task._id> } }
+                - return: "reply == 0 ? not_found() : same()"
+            - { updateOne: people, filter: { _id: <to> }, update: { $push: { tasks: <task._id> } } }
+        - return: ok()
+"#,
         )],
     ),
     of(
@@ -711,24 +732,23 @@ pub const MISTAKES: &[Mistake] = &[
         ["owner_read_outside_of_the_transaction", "tasks", "", "parent_ref,two_way_txn"],
         (Concurrent, "fail"),
         &[(
-            r#"    - transaction:
-        - findOneAndUpdate: tasks
-          filter: { _id: <task._id>, owner: { $ne: <to> } }
-          update: { $set: { owner: <to> } }
-          projection: { _id: 0, owner: 1 }
-          as: old
+            "    shape: { person.tasks: [reference, list] }\n",
+            r"    shape: { person.tasks: [reference, list] }
+    operations:
+      reassign:
+        - { findOne: tasks, filter: { _id: <task._id> }, as: old }
         - if: old == null
-          then:
-            - { countDocuments: tasks, filter: { _id: <task._id> } }
-            - return: "reply == 0 ? not_found() : same()"
-"#,
-            r"    - { findOne: tasks, filter: { _id: <task._id> }, as: old }
-    - if: old == null
-      then: { return: not_found() }
-    - if: old.owner == to
-      then: { return: same() }
-    - transaction:
-        - { updateOne: tasks, filter: { _id: <task._id> }, update: { $set: { owner: <to> } } }
+          then: { return: not_found() }
+        - if: old.person == to
+          then: { return: same() }
+        - transaction:
+            - { updateOne: tasks, filter: { _id: <task._id> }, update: { $set: { person: <to> } } }
+            - bulkWrite: people
+              requests:
+                - updateOne: { filter: { _id: <old.person> }, update: { $pull: { tasks: <task._id> } } }
+                - updateOne: { filter: { _id: <to> }, update: { $push: { tasks: <task._id> } } }
+          attempts: 1000
+        - return: ok()
 ",
         )],
     ),
