@@ -143,7 +143,9 @@ impl Translation<'_, '_> {
                     return Ok(reply);
                 }
             }
-            (PathEnd::Many(from, relation, _), Some(Word::Embed)) if selection.is_array() => {
+            (PathEnd::Many(from, relation, _), Some(Word::Embed))
+                if selection.is_array() || selection.is_reverse_page() =>
+            {
                 let depth = self.documents.shape.home(self.model(), self.model().relations[*relation].one).1.len();
                 if depth == 0 {
                     return Ok(self.whole_array(from, *relation, selection));
@@ -244,12 +246,22 @@ impl Translation<'_, '_> {
         let this = &self.model().relations[relation];
         let place = self.locate(from, this.one);
         let mut steps = std::mem::take(&mut selection.before);
+        let page = selection.is_reverse_page().then(|| selection.take_part());
         let part = self.part(&mut selection, &mut steps);
         let is_listed = self.documents.shape.word(relation) == Word::List;
         let fields = if is_listed { selection.fields.clone() } else { self.narrowed(this.many, &selection.fields) };
         let order = selection.order().filter(|field| !fields.is_empty() && !fields.contains(field));
         let fields = fields.iter().chain(order).cloned().collect::<Vec<_>>();
-        steps.push(place.find(Some(array(this.down(), part, &fields))));
+        let projection = match page {
+            Some((skip, limit)) => {
+                selection.is_reverse = false;
+                let reversed = map! { "$reverseArray" => format!("${}", this.down()) };
+                let part = map! { "$slice" => vec![reversed, skip, limit] };
+                map! { "_id" => 0, this.down() => if fields.is_empty() { part } else { mapped(part, &fields) } }
+            }
+            None => array(this.down(), part, &fields),
+        };
+        steps.push(place.find(Some(projection)));
         LogicalReply { steps, value: in_order(format!("reply.{}", this.down()), &selection) }
     }
 
@@ -258,10 +270,9 @@ impl Translation<'_, '_> {
         if selection.is_whole() || !selection.is_array() {
             return None;
         }
-        let (skip, limit) = (selection.skip.take(), selection.limit.take());
-        let limit = limit.unwrap_or_else(|| i64::from(i32::MAX).into());
+        let (skip, limit) = selection.take_part();
         if !selection.is_reverse {
-            return Some(vec![skip.unwrap_or_else(|| 0.into()), limit]);
+            return Some(vec![skip, limit]);
         }
         Some(vec![match limit.tree {
             Tree::Scalar(Scalar::Int(limit)) => Node::from(-limit),

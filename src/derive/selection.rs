@@ -37,8 +37,18 @@ impl Selection {
 
     /// Whether an array as it is, or one part of it, has them.
     pub fn is_array(&self) -> bool {
-        let is_reverse_page = self.is_reverse && self.skip.is_some();
-        is_empty(&self.filter) && (self.is_whole() || self.by_arrival && !is_reverse_page)
+        is_empty(&self.filter) && (self.is_whole() || self.by_arrival && !self.is_reverse_page())
+    }
+
+    /// Whether the reversed array has them, behind others.
+    pub fn is_reverse_page(&self) -> bool {
+        is_empty(&self.filter) && self.by_arrival && self.is_reverse && self.skip.is_some()
+    }
+
+    /// Takes how many are left out at first, and how many follow at most.
+    pub fn take_part(&mut self) -> (Node, Node) {
+        let (skip, limit) = (self.skip.take(), self.limit.take());
+        (skip.unwrap_or_else(|| 0.into()), limit.unwrap_or_else(|| i64::from(i32::MAX).into()))
     }
 
     /// The fields that put them in order, unless an array has it.

@@ -36,6 +36,17 @@ impl FirstRead {
         format!("{}.{name}", self.found)
     }
 
+    /// Reads only a part of an array of the document.
+    fn cut(&mut self, name: &str, part: Vec<Node>, is_joined: bool) {
+        if is_joined {
+            return self.joins.push(sliced("$set", name, part));
+        }
+        let Some(read) = self.steps.first_mut() else { return };
+        let shown = read.get("projection").cloned().unwrap_or_else(|| map! {});
+        let part = if let [only] = &part[..] { only.clone() } else { part.into() };
+        *read = with(read.clone(), "projection", with(shown, name, map! { "$slice" => part }));
+    }
+
     /// The steps, in which one command reads all that is joined.
     fn steps(mut self) -> Vec<Node> {
         if !self.joins.is_empty() {
@@ -293,7 +304,7 @@ impl<'m> Translation<'_, 'm> {
         }
         let subject = PathEnd::Many(argument.to_owned(), relation, is_down);
         let path = if is_down { this.down() } else { this.up() };
-        let selection: Selection = self.selection(path, &subject, options)?;
+        let mut selection: Selection = self.selection(path, &subject, options)?;
         let is_simple = selection.is_whole() && is_empty(&selection.filter);
         if is_down && let Some((_, value)) = self.newest_part(relation, &selection, &record) {
             return Ok(LogicalReply { steps: Vec::new(), value });
@@ -301,7 +312,14 @@ impl<'m> Translation<'_, 'm> {
         if !is_down && self.is_back(relation, &selection) {
             return Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) });
         }
+        let is_cut = selection.is_array() && selection.fields.is_empty() && read.path.is_empty();
         match self.documents.shape.word(relation) {
+            Word::Embed if is_down && !is_simple && is_cut => {
+                read.before.append(&mut selection.before);
+                let part = self.part(&mut selection, &mut read.before).unwrap_or_default();
+                read.cut(path, part, self.documents.shape.is_joined);
+                Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
+            }
             Word::Embed if is_down && is_simple => {
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
             }
