@@ -80,17 +80,15 @@ impl Translation<'_, '_> {
             looks.push(map! { "if" => format!("{now} != null"), "then" => vec![correct] });
             made.sources.insert(relation, source);
         }
-        for relation in self.copied_fields(entity) {
-            // Copies that nothing changes are read once.
-            if !made.sources.contains_key(&relation) {
-                let place = self.document(
-                    &format!("{argument}.{}._id", model.relations[relation].up()),
-                    model.relations[relation].one,
-                );
-                let (read, source) = self.source(relation, &place, None, true);
-                write.steps.extend(read.steps);
-                made.sources.insert(relation, source);
-            }
+        // Copies that nothing changes are read once.
+        let is_fixed = |relation: &usize| !made.sources.contains_key(relation);
+        let fixed: Vec<usize> = self.copied_fields(entity).into_iter().filter(is_fixed).collect();
+        for relation in fixed {
+            let this = &model.relations[relation];
+            let place = self.document(&format!("{argument}.{}._id", this.up()), this.one);
+            let (read, source) = self.source(relation, &place, None, true);
+            write.steps.extend(read.steps);
+            made.sources.insert(relation, source);
         }
         let document = self.new_document(entity, argument, owner.map_or("", |(_, into)| into), &made);
         write.steps.push(map! { "insertOne" => model.collection(entity), "document" => document });

@@ -86,8 +86,9 @@ fn is_for_tests(file: &Path) -> bool {
 /// Returns a file's code without comments and unit tests.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    let tests = ["#[cfg(test)]\nmod tests", "#[cfg(test)]\npub(crate) mod tests"];
-    let code = tests.iter().fold(&*text, |code, tests| code.split(*tests).next().unwrap());
+    let tests =
+        ["mod tests", "pub(super) mod tests", "pub(crate) mod tests"].map(|start| format!("#[cfg(test)]\n{start}"));
+    let code = tests.iter().fold(&*text, |code, tests| code.split(tests.as_str()).next().unwrap());
     code.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
