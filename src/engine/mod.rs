@@ -10,7 +10,7 @@ pub use load::pacer::{PacedSlice, Pacer, Pacing};
 pub use load::queue::{Due, DueQueue};
 pub use load::slice::{FatalError, Interval, Load, Slice, SliceEnd, SliceResult, is_alive};
 pub use load::stop::StopFlag;
-pub use run::audit::{CallCounts, audit_rows, audits, example_row, fatal, row_count};
+pub use run::audit::{CallCounts, audit_rows, audits, example_row, fatal, row_count, unaudited};
 pub use run::documents::Documents;
 pub use run::error::RunError;
 pub use run::event::{Event, Observer, RunPhase};

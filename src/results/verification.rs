@@ -183,7 +183,7 @@ pub struct LiveRecord {
     /// The first row that a snapshot found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
-    /// Why no snapshot of a safe strategy could be read, if none could.
+    /// Why the server refuses to read a snapshot of a safe strategy, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<String>,
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::engine::{RunError, audit_rows, example_row, row_count};
+use crate::engine::{RunError, audit_rows, example_row, row_count, unaudited};
 use crate::plan::Audit;
 use crate::results::verification::LiveRecord;
 use crate::server::{Db, Target};
@@ -35,15 +35,17 @@ impl<T: Target> Verifier<'_, T> {
             let started = Instant::now();
             for (audit, snapshot, record) in &mut live {
                 for (program, is_snapshot) in [(*snapshot, true), (&audit.program, false)] {
-                    let rows = match audit_rows(&db, self.plan, place.arm, audit, program).await {
+                    let rows = match audit_rows(&db, self.plan, program).await {
+                        Ok(rows) => rows,
+                        Err(error) if self.fault.is_none() && error.is_connection_error() => {
+                            return Err(unaudited(self.plan, place.arm, audit, &error).into());
+                        }
                         // Writers may keep a snapshot from being read, an unsafe strategy its data, and a fault the server.
-                        Err(error) if self.fault.is_some() || !error.is_server_lost() => {
-                            if is_snapshot && self.fault.is_none() {
-                                record.unread = Some(error.to_string());
-                            }
+                        Err(error) => {
+                            let is_refused = is_snapshot && error.is_refusal() && !arm.is_unsafe;
+                            record.unread = record.unread.take().or_else(|| is_refused.then(|| error.to_string()));
                             continue;
                         }
-                        rows => rows?,
                     };
                     let counts = if is_snapshot { &mut record.snapshot } else { &mut record.plain };
                     counts.add(row_count(&rows));
@@ -54,9 +56,6 @@ impl<T: Target> Verifier<'_, T> {
             }
             tokio::time::sleep(started.elapsed().min(LONGEST_PAUSE)).await;
         }
-        // One that could be read once is not refused.
-        let is_read = |record: &LiveRecord| arm.is_unsafe || record.snapshot.reads > 0;
-        let known = |record: LiveRecord| if is_read(&record) { LiveRecord { unread: None, ..record } } else { record };
-        Ok(live.into_iter().map(|(.., record)| known(record)).collect())
+        Ok(live.into_iter().map(|(.., record)| record).collect())
     }
 }

@@ -247,6 +247,23 @@ async fn anomalies_that_a_snapshot_sees_fail_a_strategy_unless_it_tolerates_them
 }
 
 #[tokio::test]
+async fn an_audit_that_no_snapshot_can_read_fails_its_strategy() {
+    let bench = bench(1).await;
+    let with = |stages: &str| {
+        let audit = format!(
+            "  odd: {{ about: None., live: true, strategies: [linked], aggregate: books, pipeline: [{stages}] }}"
+        );
+        SHELVES.replace("audits:\n", &format!("audits:\n{audit}\n"))
+    };
+    let refused = "{ $planCacheStats: {} }, { $match: { none: 1 } }";
+    let text = report(&verified_text(&bench, &with(refused), &["linked", "embedded"], 1).await);
+    assert!(text.contains("audit odd could not be read in a snapshot while calls ran"), "{text}");
+    let of_two = "{ $unionWith: books }, { $match: { at: -1 } }";
+    let verification = verified_text(&bench, &with(of_two), &["linked", "embedded"], 1).await;
+    assert!(verification.passes(), "{}", report(&verification));
+}
+
+#[tokio::test]
 async fn a_loop_that_does_not_end_fails_the_call_and_names_the_step() {
     let verification = shelves(&["linked", "endless"]).await;
     let text = report(&verification);

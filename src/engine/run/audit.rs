@@ -34,7 +34,8 @@ impl CallCounts {
 pub async fn audits(db: &Db<'_, impl Target>, plan: &Plan, arm: usize, calls: &CallCounts) -> Result<Vec<AuditRecord>> {
     let mut records = Vec::new();
     for audit in &plan.arms[arm].audits {
-        let rows = audit_rows(db, plan, arm, audit, &audit.program).await?;
+        let rows = audit_rows(db, plan, &audit.program).await;
+        let rows = rows.map_err(|error| unaudited(plan, arm, audit, &error))?;
         let mistake = |error| FatalError::in_strategy(&plan.arms[arm].name, format!("audit {}", audit.name), &error);
         let expected = expected(plan, audit, calls).map_err(mistake)?;
         let example = example_row(&rows).filter(|_| expected == [0, 0]);
@@ -47,16 +48,14 @@ pub async fn audits(db: &Db<'_, impl Target>, plan: &Plan, arm: usize, calls: &C
 ///
 /// # Errors
 /// When the server fails or the program has a mistake.
-pub async fn audit_rows<T: Target>(
-    db: &Db<'_, T>,
-    plan: &Plan,
-    arm: usize,
-    audit: &Audit,
-    program: &Program,
-) -> Result<Value> {
+pub async fn audit_rows<T: Target>(db: &Db<'_, T>, plan: &Plan, program: &Program) -> Result<Value, StepError> {
     let mut frame = Frame::new(&plan.data, plan.data.seed, 0, program.slots);
-    let rows = Interpreter::new(db.target, db.name).run(program, &mut frame).await;
-    Ok(rows.map_err(|error| fatal(&plan.arms[arm].name, &format!("audit {}", audit.name), &error))?)
+    Interpreter::new(db.target, db.name).run(program, &mut frame).await
+}
+
+/// The error that ends a run when an audit of an arm fails.
+pub fn unaudited(plan: &Plan, arm: usize, audit: &Audit, error: &StepError) -> FatalError {
+    fatal(&plan.arms[arm].name, &format!("audit {}", audit.name), error)
 }
 
 /// The error that ends a run when a program outside the measurement fails.

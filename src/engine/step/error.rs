@@ -40,6 +40,14 @@ impl StepError {
         StepError::Invalid { label: label.to_owned(), error }
     }
 
+    /// Whether the server refuses what the step asks for, whenever it is asked: options or stages that it does not take there,
+    /// or a right that is missing. Anything else may pass.
+    pub fn is_refusal(&self) -> bool {
+        // BadValue, FailedToParse, Unauthorized, InvalidOptions, CommandNotSupported, OperationNotSupportedInTransaction.
+        const REFUSALS: [i32; 6] = [2, 9, 13, 72, 115, 263];
+        matches!(self, StepError::Failed { failure, .. } if failure.code().is_some_and(|code| REFUSALS.contains(&code)))
+    }
+
     /// Whether the connection broke or the reply did not come in time, which says nothing about the scenario.
     pub fn is_connection_error(&self) -> bool {
         matches!(self, StepError::Failed { failure, .. } if failure.is_lost())
