@@ -345,7 +345,7 @@ fn coverage(verification: &Verification) -> Option<Section> {
 }
 
 fn share(counts: AnomalyCounts) -> Cell {
-    Cell::number(Some(counts.found as f64 / counts.reads.max(1) as f64), percent)
+    Cell::number((counts.reads > 0).then(|| counts.found as f64 / counts.reads as f64), percent)
 }
 
 #[cfg(test)]

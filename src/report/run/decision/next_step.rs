@@ -99,7 +99,7 @@ impl NextStep {
                 });
                 let beyond = is_in_memory(record, parts).then(|| {
                     format!(
-                        " All data were in the cache; for less cache than data load more with `--set`, and {}.",
+                        " All data were in the cache: to measure beyond it, load more data and run {}.",
                         command("sweep", &["--vary", "cache=0.5,4"])
                     )
                 });
@@ -234,6 +234,18 @@ mod tests {
         assert_eq!(vary("refresh", &[0.001_01, 0.000_666, 0.000_322]), "share:refresh=0.0322%,0.0666%,0.101%");
         assert_eq!(vary("read", &[0.1, 0.1212, 2.0 * 0.1212 - 0.1]), "share:read=10%,12.1%,14.2%");
         assert_eq!(vary("read", &[0.8, 1.3, 1.6]), "share:read=80%,99%");
+    }
+
+    #[test]
+    fn data_that_fit_into_a_part_of_the_cache_are_said_to() {
+        let next = |cache: u64, embedded: bool| {
+            let mut run = sample::whole(&sample::run(8));
+            (run.server.cache_bytes, run.server.embedded) = (Some(cache), embedded);
+            NextStep::Explain.sentence(&run, &PartEvaluations::new(&run))
+        };
+        let said = " and run `docshape sweep blog-comments --vary cache=0.5,4`.";
+        assert!(next(1 << 40, true).ends_with(said), "{}", next(1 << 40, true));
+        assert!(!next(1, true).contains("cache") && !next(1 << 40, false).contains("cache"));
     }
 
     #[test]
