@@ -84,8 +84,11 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
                 let all = Balanced { collection: manys.clone(), stages: Vec::new(), key: path(this.up()), number };
                 balance(total, all)
             } else {
-                let lookup = sum.map(|_| super::read::lookup(&manys, &list_id, "_id", Vec::new(), "records_"));
+                let is_inside = shape.word(relation) == Word::Embed;
+                let lookup = sum.filter(|_| !is_inside);
+                let lookup = lookup.map(|_| super::read::lookup(&manys, &list_id, "_id", Vec::new(), "records_"));
                 let actual = match sum {
+                    Some(sum) if is_inside => map! { "$sum" => format!("${down}.{sum}") },
                     Some(sum) => map! { "$sum" => format!("$records_.{sum}") },
                     None => map! { "$size" => path(down) },
                 };

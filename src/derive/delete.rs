@@ -23,6 +23,7 @@ impl Translation<'_, '_> {
         let place = self.locate(argument, entity);
         let (shape, parent) = (self.documents.shape, model.parent_of(entity));
         if !place.path.is_empty() {
+            self.check_inner_sums(entity, "deletes")?;
             let mut steps = [self.below(entity, &id, None)?, self.leave_lists(entity, &id)].concat();
             let has_below = !steps.is_empty();
             let pull = map! { "$pull" => map! { place.path.join(".$[].") => map! { "_id" => id } } };

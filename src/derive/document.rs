@@ -178,6 +178,15 @@ impl<'m> DerivedDocuments<'m> {
             }
             let (all, word) = (format!("{record}.{down}"), self.shape.word(position));
             let list = made.map_or(Some(&all), |made| made.lists.get(&position));
+            // Numbers are in front of the array, behind which the server would have to look for them.
+            let number = |path: Option<String>| path.map_or_else(|| 0.into(), |path| slot(&path));
+            if let Some(counter) = self.shape.counter(self.model, position) {
+                extras.push((position, counter, number(list.map(|list| format!("{list}.size")))));
+            }
+            for field in self.shape.sums(position).iter().map(|field| sum_of(down, field)) {
+                let known = made.map_or_else(|| Some(field.clone()), |made| made.sums.get(&field).cloned());
+                extras.push((position, field, number(known)));
+            }
             if matches!(word, Word::Embed | Word::List) {
                 let value = match (list, word) {
                     (None, _) => Vec::new().into(),
@@ -186,14 +195,6 @@ impl<'m> DerivedDocuments<'m> {
                     (Some(children), _) => each("x", children, self.shape.list_entry(position, "x")),
                 };
                 extras.push((position, down.to_owned(), value));
-            }
-            let number = |path: Option<String>| path.map_or_else(|| 0.into(), |path| slot(&path));
-            if let Some(counter) = self.shape.counter(self.model, position) {
-                extras.push((position, counter, number(list.map(|list| format!("{list}.size")))));
-            }
-            for field in self.shape.sums(position).iter().map(|field| sum_of(down, field)) {
-                let known = made.map_or_else(|| Some(field.clone()), |made| made.sums.get(&field).cloned());
-                extras.push((position, field, number(known)));
             }
             if let Some((most, field)) = self.shape.newest(self.model, position) {
                 let value = list.map(|list| each("x", &self.last(position, list, most), slot("x")));

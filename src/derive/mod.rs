@@ -227,8 +227,20 @@ fn derived(
     if is_unsafe {
         made = with(made, "unsafe", true);
     }
-    let state = documents.state();
-    made = with(made, "collections", documents.collections());
+    // Other words of a shape need other documents; `join` and `writes` keep those that are by hand.
+    let is_derived = |name: &str| {
+        let is_own = |one: &&StrategyDefinition| {
+            let mut names =
+                one.collections.iter().map(|collection| &collection.name).chain(one.state.iter().map(|(name, _)| name));
+            names.any(|own| own.value == name)
+        };
+        strategy.shape.is_some() || !line.iter().any(is_own)
+    };
+    let state: Vec<_> = documents.state().into_iter().filter(|(name, _)| is_derived(name)).collect();
+    let collections = documents.collections().as_mapping().unwrap_or_default().to_vec();
+    let collections =
+        collections.into_iter().map(|(name, node)| (name.value, node)).filter(|(name, _)| is_derived(name));
+    made = with(made, "collections", mapping(collections.collect()));
     made = with(made, "operations", mapping(operations));
     if !state.is_empty() {
         made = with(made, "state", mapping(state));

@@ -24,6 +24,7 @@ impl Translation<'_, '_> {
         }
         self.check_newest(entity, "moves", &[])?;
         self.check_bucket(entity, "moves")?;
+        self.check_inner_sums(entity, "moves")?;
         self.check_unversioned(relation, OTHER_SOURCE, NOT_COMPARED)?;
         let (id, target) = (slot(&format!("{argument}._id")), slot(&format!("{name}._id")));
         let shape = self.documents.shape;

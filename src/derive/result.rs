@@ -21,6 +21,12 @@ pub(super) fn check_end(does: &[LogicalStep]) -> Result<(), (Span, Box<Refusal>)
 /// The type of the result of an operation; `None` if it has an outcome alone.
 pub(super) fn returns(model: &Model, operation: usize) -> Derived<Option<Node>> {
     let does = &model.scenario.operations[operation].does;
+    if let [LogicalStep::Other(node)] = &does[..]
+        && node.get("return").and_then(Node::as_text) == Some("ok()")
+    {
+        // It changes no record.
+        return Ok(None);
+    }
     let Some(LogicalStep::Logical { word, target, options, .. }) = does.last() else {
         let message =
             format!("operation `{}` ends with a step of its own", model.scenario.operations[operation].name.value);

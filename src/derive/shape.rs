@@ -335,14 +335,14 @@ fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static s
     }
     let has = |word: &str| made.iter().any(|(name, _)| *name == word);
     let is_id = |(word, _): &(&str, Vec<String>)| matches!(*word, "reference" | "list");
-    let is_plain = |(word, _): &(&str, Vec<String>)| matches!(*word, "embed" | "reference" | "list" | "counted");
+    let is_plain = |(word, _): &(&str, Vec<String>)| matches!(*word, "embed" | "counted" | "sum");
     let (is, only) = match this.kind {
         RelationKind::Children if has("bucket") && made.len() > 1 => {
             return refuse(format!("`{key}` has a word besides `bucket`"), "not derived", "keep one of them");
         }
-        RelationKind::Children if has("embed") && (has("reference") || has("list") || !made.iter().all(is_plain)) => {
+        RelationKind::Children if has("embed") && !made.iter().all(is_plain) => {
             let message = format!("`{key}` has whole records, and words for what is only needed without them");
-            return refuse(message, "not derived", "keep `embed`, or the others; `counted` goes with it");
+            return refuse(message, "not derived", "keep `embed`, or the others; `counted` and `sum` go with it");
         }
         RelationKind::Reference if made.len() > 1 || is_added_to || !has("reference") => {
             ("a field with a record", "reference")

@@ -9,8 +9,8 @@ use super::refusal::{Derived, refuse_shape};
 use super::selection::Selection;
 use super::shape::Word;
 use super::summary::sum_of;
-use super::translate::{Changes, LogicalReply, Translation};
-use super::write::{FAIL, fail};
+use super::translate::{Changes, Located, LogicalReply, Translation};
+use super::write::FAIL;
 
 /// Changes of one document together.
 pub(super) fn together(one: Node, other: &Node) -> Node {
@@ -72,6 +72,20 @@ fn overlap(first: &Node, second: &Node) -> bool {
         || first.iter().any(|one| second.iter().any(|other| one.starts_with(other) || other.starts_with(one)))
 }
 
+/// How sums follow an update of the fields that they add up.
+pub(super) struct FollowedSums {
+    /// The variable with the document before the update.
+    pub old: String,
+    /// What of it is needed.
+    pub projection: Node,
+    /// Whether the update changes nothing else.
+    pub is_all: bool,
+    /// The condition under which the update changes something, where it changes nothing else.
+    pub differs: String,
+    /// The steps that change the sums.
+    pub after: Vec<Node>,
+}
+
 impl Translation<'_, '_> {
     /// The change of the one side for a record that comes to the many side, or goes; `values` is the expression of a document
     /// with the fields that are added up.
@@ -116,26 +130,21 @@ impl Translation<'_, '_> {
         slot(&name)
     }
 
-    /// What an update of added up fields does to the sums: steps before it, which read the old values, and after it.
-    pub fn follow_sums(&mut self, argument: &str, entity: usize, changes: Changes) -> Derived<(Vec<Node>, Vec<Node>)> {
+    /// What an update of added up fields does to the sums of other documents; `None` where it changes none.
+    pub fn follow_sums(&mut self, argument: &str, entity: usize, changes: Changes) -> Derived<Option<FollowedSums>> {
         let (model, shape) = (self.model(), self.documents.shape);
-        let (mut before, mut after) = (Vec::new(), Vec::new());
-        let Some(relation) = model.parent_of(entity).filter(|relation| !shape.sums(*relation).is_empty()) else {
-            return Ok((before, after));
+        let Some(relation) = self.changed_sums(entity, changes).filter(|it| shape.word(*it) != Word::Embed) else {
+            return Ok(None);
         };
         let this = &model.relations[relation];
-        let is_added = |key: &Spanned<String>| shape.sums(relation).contains(&key.value);
-        if !changes.iter().any(|(_, fields)| fields.iter().any(|(key, _)| is_added(key))) {
-            return Ok((before, after));
-        }
         let old = self.fresh("old");
-        let place = self.locate(argument, entity);
-        let fields = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect::<Vec<_>>();
-        before.push(with(place.find(Some(all(&fields, 1))), "as", old.as_str()));
-        before.push(fail(&format!("{old} == null"), "not_found()"));
-        let mut added = map! {};
+        let (mut after, mut added, mut differs, mut is_all) = (Vec::new(), map! {}, Vec::new(), true);
         for (operator, fields) in changes {
-            for (key, value) in fields.iter().filter(|(key, _)| is_added(key)) {
+            for (key, value) in fields {
+                if !shape.sums(relation).contains(&key.value) {
+                    is_all = false;
+                    continue;
+                }
                 let Some(Spanned { value: text, .. }) = value.as_literal() else {
                     let message =
                         format!("`{}` has a sum, and `{}` is set to no value", model.key(relation), key.value);
@@ -147,13 +156,78 @@ impl Translation<'_, '_> {
                     let more = self.fresh("more");
                     after.push(keep(&more, format!("{text} - {old}.{}", key.value)));
                     amount = slot(&more);
+                    differs.push(format!("{old}.{} != {text}", key.value));
+                } else {
+                    differs.push(format!("{text} != 0"));
                 }
                 added = with(added, &sum_of(this.down(), &key.value), amount);
             }
         }
         let filter = self.owner_filter(relation, argument, &old);
         after.push(update_one(&model.collection(this.one), filter, map! { "$inc" => added }));
-        Ok((before, after))
+        let fields = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect::<Vec<_>>();
+        Ok(Some(FollowedSums {
+            projection: with_all(map! { "_id" => 0 }, &all(&fields, 1)),
+            old,
+            is_all,
+            differs: differs.join(" || "),
+            after,
+        }))
+    }
+
+    /// The relation with sums of fields that an update changes.
+    fn changed_sums(&self, entity: usize, changes: Changes) -> Option<usize> {
+        let relation = self.model().parent_of(entity)?;
+        let sums = self.documents.shape.sums(relation);
+        let is_added = |(key, _): &(Spanned<String>, Node)| sums.contains(&key.value);
+        changes.iter().any(|(_, fields)| fields.iter().any(is_added)).then_some(relation)
+    }
+
+    /// The update of a record in an array whose owner has sums of its fields: they are added up again, from the new array.
+    pub fn added_up(
+        &self,
+        entity: usize,
+        place: &Located,
+        changes: Changes,
+        is_guarded: bool,
+    ) -> Derived<Option<Node>> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let Some(relation) = self.changed_sums(entity, changes).filter(|it| shape.word(*it) == Word::Embed) else {
+            return Ok(None);
+        };
+        let (key, down) = (model.key(relation), model.relations[relation].down());
+        let has_parts = changes.iter().any(|(_, fields)| fields.iter().any(|(field, _)| field.value.contains('.')));
+        if is_guarded || has_parts {
+            let message = format!(
+                "`{key}` has a sum inside of its record, and an update changes it on a condition, with others, or with parts of fields"
+            );
+            return refuse_shape(
+                relation,
+                message,
+                "not derived",
+                "make it an operation of its own, or try `reference`",
+            );
+        }
+        let mut values = map! {};
+        for (operator, fields) in changes {
+            for (field, value) in fields {
+                let added: Vec<Node> = vec![format!("$$this.{}", field.value).into(), value.clone()];
+                let new = if operator == "$inc" {
+                    map! { "$add" => added }
+                } else {
+                    map! { "$literal" => value.clone() }
+                };
+                values = with(values, &field.value, new);
+            }
+        }
+        let [is_it, both]: [Vec<Node>; 2] =
+            [vec!["$$this._id".into(), place.id.clone()], vec!["$$this".into(), values]];
+        let chosen: Vec<Node> = vec![map! { "$eq" => is_it }, map! { "$mergeObjects" => both }, "$$this".into()];
+        let array = map! { "$map" => map! { "input" => format!("${down}"), "in" => map! { "$cond" => chosen } } };
+        let sum =
+            |made, field: &String| with(made, &sum_of(down, field), map! { "$sum" => format!("${down}.{field}") });
+        let sums = shape.sums(relation).iter().fold(map! {}, sum);
+        Ok(Some(vec![map! { "$set" => map! { down => array } }, map! { "$set" => sums }].into()))
     }
 
     /// The filter of the one side of a record whose document is in a variable.
@@ -206,6 +280,15 @@ impl Translation<'_, '_> {
         let Some(field) = field else { return shape.counter(model, relation) };
         let sum = shape.sums(relation).iter().find(|sum| *sum == field)?;
         Some(sum_of(model.relations[relation].down(), sum))
+    }
+
+    /// Refuses to take a record out of an array whose owner has sums of its fields.
+    pub fn check_inner_sums(&self, entity: usize, what: &str) -> Derived<()> {
+        let (model, shape) = (self.model(), self.documents.shape);
+        let is_inside = |relation: &usize| shape.word(*relation) == Word::Embed && !shape.sums(*relation).is_empty();
+        let Some(relation) = model.parent_of(entity).filter(is_inside) else { return Ok(()) };
+        let message = format!("`{}: [embed, sum]` of records that an operation {what}", model.key(relation));
+        refuse_shape(relation, message, "not derived", "try `reference` or `list`, or write this operation by hand")
     }
 
     /// Refuses a change after which an older record would have to take its place among the newest.

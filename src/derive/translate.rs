@@ -139,7 +139,7 @@ impl<'t, 'm> Translation<'t, 'm> {
             let steps = if step.is_write() {
                 self.write(&word.value, &target.value, options, writes).map_err(at)?
             } else {
-                let reply = self.read(&word.value, &target.value, options).map_err(at)?;
+                let reply = read_along(&mut made, self.read(&word.value, &target.value, options).map_err(at)?);
                 let mut steps = reply.steps;
                 match text_option(options, "as") {
                     Some(name) => {
@@ -339,6 +339,38 @@ pub(super) fn name_reply(steps: &mut Vec<Node>, value: &str, name: &str) {
             steps.push(keep(name, value));
         }
     }
+}
+
+/// Reads numbers along with what the read before finds of the same document, so that both need one query.
+fn read_along(made: &mut [Node], reply: LogicalReply) -> LogicalReply {
+    let (Some(first), [step]) = (made.iter_mut().rfind(|node| node.get("let").is_none()), &reply.steps[..]) else {
+        return reply;
+    };
+    let text = |node: &Node, key: &str| node.get(key).map(|part| part.on_one_line(str::to_owned));
+    let is_same = ["findOne", "filter", "sort"].iter().all(|key| text(first, key) == text(step, key));
+    let asked = step.get("projection").and_then(Node::as_mapping).unwrap_or_default();
+    if first.get("findOne").is_none() || !is_same || asked.is_empty() || reply.value == "reply" {
+        return reply;
+    }
+    let shown = first.get("projection").and_then(Node::as_mapping).unwrap_or_default();
+    let leaves_out =
+        |(key, node): &(Spanned<String>, Node)| key.value != "_id" && node.tree == Tree::Scalar(Scalar::Int(0));
+    let is_new = |(key, _): &(Spanned<String>, Node)| shown.iter().all(|(other, _)| other.value != key.value);
+    let name = text_option(first.as_mapping().unwrap_or_default(), "as").map(str::to_owned);
+    // Without a name it was read for numbers, too: nobody has the document.
+    if name.is_none() && !shown.is_empty() && !shown.iter().any(leaves_out) {
+        let more = asked.iter().filter(|entry| is_new(entry));
+        let shown = first.get("projection").cloned().unwrap_or_else(|| map! {});
+        let both = more.fold(shown, |made, (key, node)| with(made, &key.value, node.clone()));
+        *first = with(first.clone(), "projection", both);
+        place(first, first.span);
+    } else if !shown.is_empty()
+        && !(shown.iter().any(leaves_out) && asked.iter().all(|entry| entry.0.value == "_id" || is_new(entry)))
+    {
+        return reply;
+    }
+    let value = name.map_or_else(|| reply.value.clone(), |name| replaced(&reply.value, &name));
+    LogicalReply { steps: Vec::new(), value }
 }
 
 /// A step in which `reply` has another name.

@@ -316,25 +316,38 @@ impl Translation<'_, '_> {
                 update = with(update, operator, fields.iter().fold(map! {}, put));
             }
         }
-        let update = place.guarded(&condition).update(update);
         let changed_fields = [("$set", changes("set")), ("$inc", changes("inc"))];
-        let (before, sums) = self.follow_sums(argument, entity, changed_fields)?;
-        write.steps.extend(before);
+        let update =
+            self.added_up(entity, &place, [("$set", &set), ("$inc", changes("inc"))], is_guarded)?.unwrap_or(update);
+        let sums = self.follow_sums(argument, entity, changed_fields)?;
         let follow = self.follow(argument, entity, changed_fields);
         let has_copies = !follow.is_empty();
-        let follow = [follow, sums].concat();
+        let follow = [follow, sums.iter().flat_map(|sums| sums.after.clone()).collect()].concat();
         // An update that passes by a record which moves must not take that for a false condition.
         let may_be_gone = self.may_be_gone(argument, entity) || self.wanders(entity);
+        let guarded = place.guarded(&condition);
         if otherwise.is_none() && follow.is_empty() && !write.is_joint {
-            write.then(self.followed(entity, &place, update, is_inner));
+            write.then(self.followed(entity, &place, guarded.update(update), is_inner));
             if is_inner && may_be_gone {
                 write.steps.push(fail("reply.matched == 0", "not_found()"));
             }
             return Ok(write);
         }
-        let changed = self.fresh("changed");
-        let missed = format!("{changed}.matched == 0");
-        write.steps.push(with(update, "as", changed.as_str()));
+        // The update returns the old numbers, if these alone tell whether it has changed something.
+        let whole = sums.as_ref().filter(|sums| sums.is_all);
+        let (missed, modified, result) = if let Some(sums) = whole {
+            let change = changed(&guarded, update, sums.projection.clone());
+            write.steps.push(with(change, "as", sums.old.as_str()));
+            (format!("{} == null", sums.old), sums.differs.clone(), format!("{} ? ok() : same()", sums.differs))
+        } else {
+            if let Some(sums) = &sums {
+                write.steps.push(with(place.find(Some(sums.projection.clone())), "as", sums.old.as_str()));
+                write.steps.push(fail(&format!("{} == null", sums.old), "not_found()"));
+            }
+            let changed = self.fresh("changed");
+            write.steps.push(with(guarded.update(update), "as", changed.as_str()));
+            (format!("{changed}.matched == 0"), format!("{changed}.modified > 0"), format!("outcome({changed})"))
+        };
         match otherwise {
             // In the snapshot of the transaction the record is either gone, or the condition is false.
             Some(otherwise) if may_be_gone => {
@@ -346,12 +359,13 @@ impl Translation<'_, '_> {
         }
         let parent = model.parent_of(entity).filter(|relation| self.documents.shape.commutes(model, *relation));
         let is_first = !(write.is_joint || has_copies || otherwise.is_some() && may_be_gone);
-        write.is_ordered = is_first && parent.is_some() && changes("set").is_empty() && !model.is_moved(entity);
+        let is_added = changes("set").is_empty() || whole.is_some();
+        write.is_ordered = is_first && parent.is_some() && is_added && !model.is_moved(entity);
         write.is_joint |= otherwise.is_some() && may_be_gone || !follow.is_empty();
         if !follow.is_empty() {
-            write.steps.push(map! { "if" => format!("{changed}.modified > 0"), "then" => follow });
+            write.steps.push(map! { "if" => modified, "then" => follow });
         }
-        Ok(Write { result: Some(format!("outcome({changed})")), ..write })
+        Ok(Write { result: Some(result), ..write })
     }
 
     /// An update of a record in an array. Where records move, it may pass by the one that it is for: the update waits for
