@@ -2,14 +2,14 @@
 
 use crate::scenario::{Node, Scalar, Spanned, Tree};
 
-use super::build::{all, is_empty, keep, map, slot, with, with_all};
+use super::build::{all, is_empty, keep, map, pipeline, slot, with, with_all};
 use super::document::unwinds;
 use super::model::{PathEnd, RelationKind, option};
 use super::order::sorted;
 use super::refusal::{Derived, refuse};
 use super::selection::Selection;
 use super::shape::Word;
-use super::translate::{LogicalReply, Options, Translation, id_of, name_reply};
+use super::translate::{BATCH, LogicalReply, Options, Translation, id_of, name_reply};
 
 /// Records as the output of a pipeline.
 pub(super) struct Rows {
@@ -181,8 +181,11 @@ impl Translation<'_, '_> {
         let mut stages = selection.stages(&rows.path);
         stages.push(self.record_stage(entity, &rows.path, &selection.fields));
         stages.extend(self.documents.restored(entity).filter(|_| selection.fields.is_empty()));
-        let reply = LogicalReply::piped(rows.then(stages), "reply");
-        Ok(LogicalReply { steps: [selection.before, reply.steps].concat(), ..reply })
+        let mut command = pipeline(&rows.collection, [rows.stages, stages].concat());
+        if selection.limit.is_none() {
+            command = with(command, "batchSize", BATCH);
+        }
+        Ok(LogicalReply { steps: [selection.before, vec![command]].concat(), value: "reply".to_owned() })
     }
 
     /// The stage that makes a row the record of an entity.

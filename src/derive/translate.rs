@@ -160,7 +160,8 @@ impl<'t, 'm> Translation<'t, 'm> {
         Ok(made)
     }
 
-    fn placed(&self, mut node: Node, shape: Span, step: Span) -> Node {
+    fn placed(&self, node: Node, shape: Span, step: Span) -> Node {
+        let mut node = in_one_batch(node);
         place(&mut node, shape.used_at(step));
         node
     }
@@ -371,6 +372,28 @@ fn read_along(made: &mut [Node], reply: LogicalReply) -> LogicalReply {
     }
     let value = name.map_or_else(|| reply.value.clone(), |name| replaced(&reply.value, &name));
     LogicalReply { steps: Vec::new(), value }
+}
+
+/// The documents of a reply, where nothing says how many: by default, the first message of a cursor has no more than 101.
+pub(super) const BATCH: i64 = 100_000;
+
+/// The step with queries whose replies are one message, whatever the number of documents.
+fn in_one_batch(node: Node) -> Node {
+    const INNER: [&str; 4] = ["transaction", "then", "do", "else"];
+    let tree = match node.tree {
+        Tree::List(items) => Tree::List(items.into_iter().map(in_one_batch).collect()),
+        Tree::Mapping(entries) => {
+            let inner = |(key, value): (Spanned<String>, Node)| {
+                let value = if INNER.contains(&key.value.as_str()) { in_one_batch(value) } else { value };
+                (key, value)
+            };
+            Tree::Mapping(entries.into_iter().map(inner).collect())
+        }
+        tree => tree,
+    };
+    let node = Node { span: node.span, tree };
+    let is_whole = node.get("find").is_some() && node.get("limit").is_none();
+    if is_whole { with(node, "batchSize", BATCH) } else { node }
 }
 
 /// A step in which `reply` has another name.

@@ -311,5 +311,4 @@ macro_rules! twins {
     };
 }
 
-twins!(blog_comments, "blog-comments");
 twins!(parts_products, "parts-products");

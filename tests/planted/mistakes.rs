@@ -1019,8 +1019,8 @@ pub const MISTAKES: &[Mistake] = &[
         ["more_bytes_for_the_same_answer", "blog-comments", "embedded", "linked,embedded"],
         (Verify, "Bytes received"),
         &[(
-            "post: { findOne: posts, filter: { _id: <post> }, projection: { comments: 0 } }",
-            "post: { findOne: posts, filter: { _id: <post> } }",
+            "    shape: { post.comments: embed }\n    operations:\n",
+            "    shape: { post.comments: embed }\n    operations:\n      post: { findOne: posts, filter: { _id: <post> } }\n",
         )],
     ),
     of(
@@ -1065,8 +1065,10 @@ pub const MISTAKES: &[Mistake] = &[
         ["list_read_then_written", "blog-comments", "embedded", "linked,embedded"],
         (Concurrent, "acknowledged records of comment are not stored"),
         &[(
-            "      add_comment: { updateOne: posts, filter: { _id: <post> }, update: { $push: { comments: <comment> } } }\n",
-            r#"      add_comment:
+            "    shape: { post.comments: embed }\n    operations:\n",
+            r#"    shape: { post.comments: embed }
+    operations:
+      add_comment:
         - { findOne: posts, filter: { _id: <post> }, as: found }
         - let: { comments: "found.comments + [comment]" }
         - { updateOne: posts, filter: { _id: <post> }, update: { $set: { comments: <comments> } } }

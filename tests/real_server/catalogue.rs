@@ -111,9 +111,10 @@ async fn stored(bench: &Bench, plan: &Plan, database: &str) -> Vec<i32> {
 #[tokio::test]
 async fn comments_of_a_post_are_stored_among_those_of_others() {
     let bench = bench(1).await;
-    let comments = "      comments:\n        each: comment\n";
-    assert!(BLOG.contains(comments));
-    let text = BLOG.replace(comments, &format!("{comments}        load_order: grouped\n"));
+    let shape = "    shape: { post.comments: reference }\n";
+    let comments = "{ each: comment, load_order: grouped, document: { ...: <comment>, post: <comment.post> } }";
+    let text = BLOG.replace(shape, &format!("{shape}    collections: {{ comments: {comments} }}\n"));
+    assert_ne!(text, BLOG);
     let neighbours = |posts: &[i32]| posts.windows(2).filter(|pair| pair[0] == pair[1]).count();
     let interleaved = stored(&bench, &plan(BLOG, &choice(SMALL)), "interleaved").await;
     let grouped = stored(&bench, &plan(&text, &choice(SMALL)), "grouped").await;
