@@ -38,11 +38,14 @@ pub(super) struct DerivedDocuments<'m> {
     indexes: Vec<(String, Index)>,
     /// The same, to be found at once.
     known: HashSet<(String, Index)>,
+    /// Indexes that are enough for a sum: the last field is what is added up.
+    covering: Vec<(String, Index)>,
 }
 
 impl<'m> DerivedDocuments<'m> {
     pub fn new(model: &'m Model<'m>, shape: &'m ModelShape) -> Derived<DerivedDocuments<'m>> {
-        let documents = DerivedDocuments { model, shape, indexes: Vec::new(), known: HashSet::new() };
+        let documents =
+            DerivedDocuments { model, shape, indexes: Vec::new(), known: HashSet::new(), covering: Vec::new() };
         for (position, relation) in model.relations.iter().enumerate() {
             let word = shape.word(position);
             let key = model.key(position);
@@ -120,8 +123,26 @@ impl<'m> DerivedDocuments<'m> {
         }
     }
 
+    /// Adds an index of which the last field is only added up. Not worth an index of its own beside one that finds the records.
+    pub fn covering_index(&mut self, collection: &str, keys: Vec<(String, i64)>) {
+        let entry = (collection.to_owned(), (keys, false));
+        if !self.covering.contains(&entry) {
+            self.covering.push(entry);
+        }
+    }
+
     fn indexes_of<'s>(&'s self, collection: &str) -> Vec<Node> {
-        let own: Vec<&Index> = self.indexes.iter().filter(|(name, _)| name == collection).map(|(_, one)| one).collect();
+        let of = |all: &'s [(String, Index)]| {
+            all.iter().filter(|(name, _)| name == collection).map(|(_, one)| one).collect()
+        };
+        let mut own: Vec<&Index> = of(&self.indexes);
+        let covering: Vec<&Index> = of(&self.covering);
+        let is_found = |(keys, _): &&Index| {
+            let found = &keys[..keys.len() - 1];
+            own.iter().any(|(other, _)| other.len() > found.len() && other.starts_with(found))
+        };
+        let covering: Vec<&Index> = covering.into_iter().filter(|index| !is_found(index)).collect();
+        own.extend(covering);
         // Another index serves its own beginnings, and a unique one also what is not unique.
         let beginnings = |(keys, is_unique): &&'s Index| -> Vec<&'s [(String, i64)]> {
             (1..keys.len() + usize::from(*is_unique)).map(|end| &keys[..end]).collect()

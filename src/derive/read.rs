@@ -223,6 +223,11 @@ impl Translation<'_, '_> {
 
     /// The index for a selection of documents of their own: the relation, equal fields, the order, ranges.
     pub fn index_selection(&mut self, subject: &PathEnd, filter: &Node, sort: &[(String, i64)]) {
+        self.index_fields(subject, filter, sort, None);
+    }
+
+    /// The same, with a field that is read of all of them, so that the index is enough.
+    fn index_fields(&mut self, subject: &PathEnd, filter: &Node, sort: &[(String, i64)], read: Option<&str>) {
         let (collection, path) = self.documents.shape.home(self.model(), self.model().entity_of(subject));
         let is_found = match subject {
             PathEnd::Many(_, relation, true) => self.documents.shape.word(*relation) == Word::Reference,
@@ -237,11 +242,11 @@ impl Translation<'_, '_> {
             entries.into_iter().map(|(key, _)| (key.value.clone(), 1)).collect()
         };
         let origin = self.origin(subject).map(|(field, _)| vec![(field, 1)]).unwrap_or_default();
-        self.documents.index(
-            &collection,
-            &[origin, ascending(equal), sort.to_vec(), ascending(ranges)].concat(),
-            false,
-        );
+        let keys = [origin, ascending(equal), sort.to_vec(), ascending(ranges)].concat();
+        self.documents.index(&collection, &keys, false);
+        if let Some(field) = read.filter(|_| !keys.is_empty()) {
+            self.documents.covering_index(&collection, [keys, vec![(field.to_owned(), 1)]].concat());
+        }
     }
 
     /// The array of a document, or a part of it that its own order gives.
@@ -433,7 +438,7 @@ impl Translation<'_, '_> {
         if let Some(reply) = self.stored_total(&subject, &filter, Some(field)) {
             return Ok(reply);
         }
-        self.index_selection(&subject, &filter, &[]);
+        self.index_fields(&subject, &filter, &[], Some(field));
         let rows = self.rows(&subject, &filter)?;
         let sum = map! { "$sum" => format!("${}", prefixed(&rows.path, field)) };
         Ok(grouped(rows, &filter, sum))
