@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use crate::derive::{ArgumentFacts, Facts};
+use crate::plan::expression::EachKind;
 use crate::plan::{Data, Expression, Mix};
 use crate::scenario::{Diagnostics, Scenario};
 
 use super::operation::{compile_operations, step_scope};
+use super::resolve::REARRANGING;
 use super::scope::Names;
 
 /// Generators of lists of records.
@@ -64,6 +66,8 @@ fn is_list(expression: &Expression) -> bool {
     match expression {
         Expression::Conditional(parts) => is_list(&parts[1]) || is_list(&parts[2]),
         Expression::Generate(call) => LISTS.contains(&call.generator.name),
+        Expression::Call(function, _) => REARRANGING.contains(&function.name),
+        Expression::Each(each) => each.kind == EachKind::Map,
         _ => false,
     }
 }

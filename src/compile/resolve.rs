@@ -106,6 +106,9 @@ pub fn is_computed(text: &str) -> bool {
     text.len() <= LONGEST && parsed.is_ok_and(|(parsed, _)| matches!(parsed.expr, Expr::Call(_) | Expr::Select(_)))
 }
 
+/// Functions that give elements of their first argument.
+pub const REARRANGING: [&str; 3] = ["reverse", "slice", "sort_by"];
+
 /// The entity whose records an expression gives (alone or in a list), when that is certain.
 pub fn entity_of(expression: &Expression, scope: &Scope) -> Option<usize> {
     match expression {
@@ -116,6 +119,10 @@ pub fn entity_of(expression: &Expression, scope: &Scope) -> Option<usize> {
             entity_of(&parts[1], scope).filter(|entity| Some(*entity) == entity_of(&parts[2], scope))
         }
         Expression::Generate(call) => call.entity(),
+        Expression::Each(each) if each.kind == EachKind::Map => entity_of(&each.body, scope),
+        Expression::Call(function, arguments) if REARRANGING.contains(&function.name) => {
+            entity_of(arguments.first()?, scope)
+        }
         _ => None,
     }
 }

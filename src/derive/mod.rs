@@ -110,7 +110,7 @@ pub fn derive(
         own.state.extend(missing(&own.state, read.state, |(name, _)| name));
         own.about = own.about.take().or(read.about);
         own.label = own.label.take().or(read.label);
-        own.is_unsafe |= read.is_unsafe;
+        own.is_unsafe |= read.is_unsafe && own.unsafe_with.is_empty();
         own.tolerates.extend(tolerated.into_iter().map(|audit| Spanned::new(audit, span_of(strategy))));
     }
     made.audits.extend(missing(&made.audits, audits::definitions(&audits, diagnostics), |audit| &audit.name));

@@ -294,7 +294,11 @@ impl Translation<'_, '_> {
 
     /// Whether the copies in a list are all that is asked of its records.
     pub fn is_copied(&self, relation: usize, selection: &Selection) -> bool {
-        selection.is_array() && selection.is_covered(self.documents.shape.listed(relation))
+        let listed = self.documents.shape.listed(relation);
+        let mut own = self.model().entity(self.model().relations[relation].many).fields.iter();
+        let is_all =
+            selection.fields.is_empty() && own.all(|(field, _)| field.value == "_id" || listed.contains(&field.value));
+        selection.is_array() && (is_all || selection.is_covered(listed))
     }
 
     /// The same of the list in a record of the many side.

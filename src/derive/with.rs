@@ -27,18 +27,46 @@ struct FirstRead {
     /// The stages that join other documents, and the steps that these need.
     joins: Vec<Node>,
     before: Vec<Node>,
+    /// The fields of the document that are needed; `None` for all.
+    shown: Option<Vec<String>>,
 }
 
 impl FirstRead {
     /// Joins documents of another collection; returns the expression of them.
     fn join(&mut self, name: &str, from: &str, (local, foreign): (&str, &str), inner: Vec<Node>) -> String {
         self.joins.push(lookup(from, local, foreign, inner, name));
+        self.show([name.to_owned()]);
         format!("{}.{name}", self.found)
+    }
+
+    /// Needs these fields of the document.
+    fn show(&mut self, fields: impl IntoIterator<Item = String>) {
+        if let Some(shown) = &mut self.shown {
+            shown.extend(fields);
+        }
+    }
+
+    /// Needs an array of the document, or what a selection names of its elements.
+    fn show_array(&mut self, name: &str, selection: &Selection) {
+        let named = selection.named().map(|field| format!("{name}.{field}"));
+        let all = [name.to_owned()].into_iter();
+        if selection.fields.is_empty() { self.show(all) } else { self.show(named) }
+    }
+
+    /// The projection to the fields that are needed.
+    fn projection(&self) -> Option<Node> {
+        let shown = self.shown.as_ref()?;
+        let is_inside = |field: &&String| shown.iter().any(|other| field.starts_with(&format!("{other}.")));
+        let needed: Vec<&String> = shown.iter().filter(|field| !is_inside(field)).collect();
+        let has_id = needed.iter().any(|field| *field == "_id");
+        let projection = all(&needed, 1);
+        Some(if has_id { projection } else { with(projection, "_id", 0) })
     }
 
     /// Reads only a part of an array of the document.
     fn cut(&mut self, name: &str, part: Vec<Node>, is_joined: bool) {
         if is_joined {
+            self.show([name.to_owned()]);
             return self.joins.push(sliced("$set", name, part));
         }
         let Some(read) = self.steps.first_mut() else { return };
@@ -49,9 +77,15 @@ impl FirstRead {
 
     /// The steps, in which one command reads all that is joined.
     fn steps(mut self) -> Vec<Node> {
+        let projection = self.projection();
         if !self.joins.is_empty() {
+            self.joins.extend(projection.map(|fields| map! { "$project" => fields }));
             let read = joining(&self.steps.remove(0), self.joins);
             self.steps.splice(0..0, [read, keep(&self.found, "reply[0]")]);
+        } else if let (Some(fields), Some(read)) = (projection, self.steps.first_mut()) {
+            let part = read.get("projection").cloned().unwrap_or_else(|| map! {});
+            let alias = map! { "as" => self.found.as_str() };
+            *read = with_all(with(read.clone(), "projection", with_all(fields, &part)), &alias);
         }
         [self.before, self.steps].concat()
     }
@@ -68,7 +102,7 @@ impl<'m> Translation<'_, 'm> {
         self.check_fields(entity, &by)?;
         match &subject {
             PathEnd::Record(argument, entity) if includes.is_empty() => self.record(argument, *entity, &fields, &by),
-            PathEnd::Record(argument, entity) => self.record_with(argument, *entity, &by, includes),
+            PathEnd::Record(argument, entity) => self.record_with(argument, *entity, &fields, &by, includes),
             PathEnd::One(argument, entity, relation) if includes.is_empty() && by.is_empty() => {
                 self.one_side(argument, *entity, *relation, &fields)
             }
@@ -185,20 +219,22 @@ impl<'m> Translation<'_, 'm> {
         &mut self,
         argument: &str,
         entity: usize,
+        own: &[String],
         by: &[String],
         includes: &[Include],
     ) -> Derived<LogicalReply> {
         let model = self.model();
         let place = self.located(argument, entity, by)?;
-        let mut read = self.first_read(entity, &place, includes)?;
+        let mut read = self.first_read(entity, own, &place, includes)?;
         let record = read.record.clone();
-        let mut parts = vec![picked(model.name(entity), &record, &[])];
+        let mut parts = vec![picked(model.name(entity), &record, own)];
         let (mut then, mut made) = (Vec::new(), Vec::new());
         for (Spanned { value: name, .. }, node) in includes {
             let (relation, is_down) = model.relation(entity, name)?;
             let is_many = is_down || model.relations[relation].kind == RelationKind::Listing;
             let fields = if is_many { Vec::new() } else { texts(Some(node)) };
             if !is_many && self.documents.shape.has_of_one(relation, &fields) {
+                read.show(self.needed(relation, &fields));
                 parts.push(format!("'{name}': {}", picked_copies(name, &record, &fields)));
                 continue;
             }
@@ -231,12 +267,20 @@ impl<'m> Translation<'_, 'm> {
     }
 
     /// The read of the record itself, with what its document has of the others: steps, the record, the document around it.
-    fn first_read(&mut self, entity: usize, place: &Located, includes: &[Include]) -> Derived<FirstRead> {
+    fn first_read(
+        &mut self,
+        entity: usize,
+        own: &[String],
+        place: &Located,
+        includes: &[Include],
+    ) -> Derived<FirstRead> {
         let model = self.model();
         let found = self.fresh("found");
         let named = |name: &str| includes.iter().find(|(include, _)| include.value == name);
         let (mut steps, mut record, mut raw) = (Vec::new(), found.clone(), found.clone());
+        let shown = (!own.is_empty() && place.path.is_empty()).then(|| own.to_vec());
         match &place.path[..] {
+            [] if shown.is_some() => steps.push(with(place.find(None), "as", found.as_str())),
             [] => {
                 let arrays = self.added(entity).into_iter().filter(|(name, _)| named(name).is_none());
                 let arrays: Vec<String> = arrays.map(|(_, field)| field).collect();
@@ -262,7 +306,7 @@ impl<'m> Translation<'_, 'm> {
                 }
                 // Arrays that are asked for come with the whole record.
                 let is_whole = self.added(entity).iter().any(|(name, _)| named(name).is_some());
-                let chosen = if is_whole { Vec::new() } else { self.narrowed(entity, &[]) };
+                let chosen = if is_whole { Vec::new() } else { self.narrowed(entity, own) };
                 let projection = with_all(self.element(place, &chosen), &all(&fields, 1));
                 record = self.fresh("record");
                 raw.clone_from(&record);
@@ -277,7 +321,7 @@ impl<'m> Translation<'_, 'm> {
             }
         }
         let (path, joins, before) = (place.path.clone(), Vec::new(), Vec::new());
-        Ok(FirstRead { steps, path, found, record, raw, joins, before })
+        Ok(FirstRead { steps, path, found, record, raw, joins, before, shown })
     }
 
     /// The many records of a relation of the record that was read, which is in a variable.
@@ -306,10 +350,12 @@ impl<'m> Translation<'_, 'm> {
         let path = if is_down { this.down() } else { this.up() };
         let mut selection: Selection = self.selection(path, &subject, options)?;
         let is_simple = selection.is_whole() && is_empty(&selection.filter);
-        if is_down && let Some((_, value)) = self.newest_part(relation, &selection, &record) {
+        if is_down && let Some((field, value)) = self.newest_part(relation, &selection, &record) {
+            read.show([field]);
             return Ok(LogicalReply { steps: Vec::new(), value });
         }
         if !is_down && self.is_back(relation, &selection) {
+            read.show_array(path, &selection);
             return Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) });
         }
         let is_cut = selection.is_array() && selection.fields.is_empty() && read.path.is_empty();
@@ -321,13 +367,18 @@ impl<'m> Translation<'_, 'm> {
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
             }
             Word::Embed if is_down && is_simple => {
+                read.show_array(path, &selection);
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
             }
             Word::List if is_down && is_simple && self.is_copied(relation, &selection) => {
+                read.show_array(path, &selection);
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
             }
             word if self.is_joinable(&subject, word) => Ok(self.include(read, &subject, selection)),
-            Word::List if is_down => Ok(self.listed(argument, Some(&record), relation, selection)),
+            Word::List if is_down => {
+                read.show([self.documents.shape.list_id(model, relation)]);
+                Ok(self.listed(argument, Some(&record), relation, selection))
+            }
             _ => self.selected(&subject, model.entity_of(&subject), selection),
         }
     }
@@ -365,6 +416,7 @@ impl<'m> Translation<'_, 'm> {
         let (local, name) = (prefixed(&read.path, local), format!("{name}{}", if is_stored { "_" } else { "" }));
         let value = read.join(&name, &model.collection(entity), (&local, foreign), inner);
         let value = if keeps_list {
+            read.show([list.clone()]);
             format!("{} == null ? null : reorder({value}, '_id', {}.{list})", read.found, read.raw)
         } else {
             value
@@ -398,6 +450,7 @@ impl<'m> Translation<'_, 'm> {
             }
             Word::Reference | Word::Bucket => {
                 self.needs_documents(relation)?;
+                read.show([this.up().to_owned()]);
                 let record = if is_around { &read.found } else { &read.record };
                 let key = self.fresh("key");
                 let collection = self.model().collection(this.one);
