@@ -25,8 +25,6 @@ mod tests;
 mod text;
 mod totals;
 mod translate;
-#[cfg(test)]
-mod twins;
 mod unread;
 mod versions;
 mod with;

@@ -135,14 +135,20 @@ pub const MISTAKES: &[Mistake] = &[
         &[("- $limit: 10", "- $limit: 9")],
     ),
     of(
-        [
-            "in_does_not_keep_the_order",
-            "parts-products",
-            "child_refs_applookup",
-            "child_refs_lookup,child_refs_applookup",
-        ],
+        ["in_does_not_keep_the_order", "parts-products", "child_refs_lookup", ""],
         (Sequential, "differs: parts_full("),
-        &[(r#"- return: "reorder(reply, '_id', found.parts)""#, "- return: reply")],
+        &[(
+            "    join: lookup\n",
+            r#"    join: lookup
+    operations:
+      parts_full:
+        - aggregate: products
+          pipeline:
+            - $match: { catalog_number: <product.catalog_number> }
+            - $lookup: { from: parts, localField: parts, foreignField: _id, as: joined }
+        - return: "reply[0].joined"
+"#,
+        )],
     ),
     of(
         ["unwound_rows_not_filtered_again", "chat", "bucketed", ""],
@@ -492,12 +498,12 @@ pub const MISTAKES: &[Mistake] = &[
         )],
     ),
     of(
-        ["part_renamed_in_no_product", "parts-products", "denorm_many_to_one_txn", ""],
+        ["part_renamed_in_no_product", "parts-products", "denorm_both_txn", ""],
         (Sequential, "differs: part_names("),
-        &[("arrayFilters: [{ copy.id: <part> }]", "arrayFilters: [{ copy._id: <part> }]")],
+        &[("arrayFilters: [{ copy._id: <part> }]", "arrayFilters: [{ copy.id: <part> }]")],
     ),
     of(
-        ["first_match_only_of_the_copies", "parts-products", "denorm_many_to_one_txn", ""],
+        ["first_match_only_of_the_copies", "parts-products", "denorm_both_txn", ""],
         (Sequential, "differs: part_names("),
         &[("- updateMany: products", "- updateOne: products")],
     ),
