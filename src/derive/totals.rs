@@ -80,8 +80,8 @@ pub(super) struct FollowedSums {
     pub projection: Node,
     /// Whether the update changes nothing else.
     pub is_all: bool,
-    /// The condition under which the update changes something, where it changes nothing else.
-    pub differs: String,
+    /// The conditions under which the update changes something, where it changes nothing else; none: always.
+    pub differs: Vec<String>,
     /// The steps that change the sums.
     pub after: Vec<Node>,
 }
@@ -139,6 +139,7 @@ impl Translation<'_, '_> {
         let this = &model.relations[relation];
         let old = self.fresh("old");
         let (mut after, mut added, mut differs, mut is_all) = (Vec::new(), map! {}, Vec::new(), true);
+        let mut always = false;
         for (operator, fields) in changes {
             for (key, value) in fields {
                 if !shape.sums(relation).contains(&key.value) {
@@ -158,6 +159,7 @@ impl Translation<'_, '_> {
                     amount = slot(&more);
                     differs.push(format!("{old}.{} != {text}", key.value));
                 } else {
+                    always |= text.parse::<i64>().is_ok_and(|number| number != 0);
                     differs.push(format!("{text} != 0"));
                 }
                 added = with(added, &sum_of(this.down(), &key.value), amount);
@@ -165,12 +167,15 @@ impl Translation<'_, '_> {
         }
         let filter = self.owner_filter(relation, argument, &old);
         after.push(update_one(&model.collection(this.one), filter, map! { "$inc" => added }));
+        if always {
+            differs.clear();
+        }
         let fields = shape.sums(relation).iter().map(String::as_str).chain([this.up()]).collect::<Vec<_>>();
         Ok(Some(FollowedSums {
             projection: with_all(map! { "_id" => 0 }, &all(&fields, 1)),
             old,
             is_all,
-            differs: differs.join(" || "),
+            differs,
             after,
         }))
     }

@@ -122,6 +122,8 @@ impl<'t, 'm> Translation<'t, 'm> {
         let does = &self.model().scenario.operations[self.operation].does;
         let mut made = Vec::new();
         let mut result: Option<String> = None;
+        // Whether nobody has what the last command returned, but for what is computed of it.
+        let mut was_computed = false;
         for step in does {
             let LogicalStep::Logical { word, target, options, writes } = step else {
                 let LogicalStep::Other(node) = step else { continue };
@@ -139,7 +141,10 @@ impl<'t, 'm> Translation<'t, 'm> {
             let steps = if step.is_write() {
                 self.write(&word.value, &target.value, options, writes).map_err(at)?
             } else {
-                let reply = read_along(&mut made, self.read(&word.value, &target.value, options).map_err(at)?);
+                let reply = self.read(&word.value, &target.value, options).map_err(at)?;
+                let is_computed = reply.value != "reply";
+                let reply = read_along(&mut made, was_computed, reply);
+                was_computed = is_computed;
                 let mut steps = reply.steps;
                 match text_option(options, "as") {
                     Some(name) => {
@@ -342,8 +347,9 @@ pub(super) fn name_reply(steps: &mut Vec<Node>, value: &str, name: &str) {
     }
 }
 
-/// Reads numbers along with what the read before finds of the same document, so that both need one query.
-fn read_along(made: &mut [Node], reply: LogicalReply) -> LogicalReply {
+/// Reads numbers along with what the read before finds of the same document, so that both need one query. Its reply gets more
+/// fields only if that `was_computed` alone is used.
+fn read_along(made: &mut [Node], was_computed: bool, reply: LogicalReply) -> LogicalReply {
     let (Some(first), [step]) = (made.iter_mut().rfind(|node| node.get("let").is_none()), &reply.steps[..]) else {
         return reply;
     };
@@ -353,21 +359,21 @@ fn read_along(made: &mut [Node], reply: LogicalReply) -> LogicalReply {
     if first.get("findOne").is_none() || !is_same || asked.is_empty() || reply.value == "reply" {
         return reply;
     }
-    let shown = first.get("projection").and_then(Node::as_mapping).unwrap_or_default();
-    let leaves_out =
+    let shown = first.get("projection").cloned().unwrap_or_else(|| map! {});
+    let is_zero =
         |(key, node): &(Spanned<String>, Node)| key.value != "_id" && node.tree == Tree::Scalar(Scalar::Int(0));
-    let is_new = |(key, _): &(Spanned<String>, Node)| shown.iter().all(|(other, _)| other.value != key.value);
+    let leaves_out = shown.as_mapping().is_some_and(|fields| fields.iter().any(is_zero));
     let name = text_option(first.as_mapping().unwrap_or_default(), "as").map(str::to_owned);
-    // Without a name it was read for numbers, too: nobody has the document.
-    if name.is_none() && !shown.is_empty() && !shown.iter().any(leaves_out) {
-        let more = asked.iter().filter(|entry| is_new(entry));
-        let shown = first.get("projection").cloned().unwrap_or_else(|| map! {});
-        let both = more.fold(shown, |made, (key, node)| with(made, &key.value, node.clone()));
+    if leaves_out || is_empty(&shown) {
+        if asked.iter().any(|(key, _)| key.value != "_id" && shown.get(&key.value).is_some()) {
+            return reply;
+        }
+    } else if was_computed {
+        let more = asked.iter().filter(|(key, _)| shown.get(&key.value).is_none());
+        let both = more.fold(shown.clone(), |made, (key, node)| with(made, &key.value, node.clone()));
         *first = with(first.clone(), "projection", both);
         place(first, first.span);
-    } else if !shown.is_empty()
-        && !(shown.iter().any(leaves_out) && asked.iter().all(|entry| entry.0.value == "_id" || is_new(entry)))
-    {
+    } else {
         return reply;
     }
     let value = name.map_or_else(|| reply.value.clone(), |name| replaced(&reply.value, &name));

@@ -338,7 +338,9 @@ impl Translation<'_, '_> {
         let (missed, modified, result) = if let Some(sums) = whole {
             let change = changed(&guarded, update, sums.projection.clone());
             write.steps.push(with(change, "as", sums.old.as_str()));
-            (format!("{} == null", sums.old), sums.differs.clone(), format!("{} ? ok() : same()", sums.differs))
+            let differs = sums.differs.join(" || ");
+            let result = if differs.is_empty() { "ok()".to_owned() } else { format!("{differs} ? ok() : same()") };
+            (format!("{} == null", sums.old), differs, result)
         } else {
             if let Some(sums) = &sums {
                 write.steps.push(with(place.find(Some(sums.projection.clone())), "as", sums.old.as_str()));
@@ -362,7 +364,9 @@ impl Translation<'_, '_> {
         let is_added = changes("set").is_empty() || whole.is_some();
         write.is_ordered = is_first && parent.is_some() && is_added && !model.is_moved(entity);
         write.is_joint |= otherwise.is_some() && may_be_gone || !follow.is_empty();
-        if !follow.is_empty() {
+        if modified.is_empty() {
+            write.steps.extend(follow);
+        } else if !follow.is_empty() {
             write.steps.push(map! { "if" => modified, "then" => follow });
         }
         Ok(Write { result: Some(result), ..write })
