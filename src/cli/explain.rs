@@ -40,9 +40,7 @@ const INDENT: &str = "\u{a0}\u{a0}";
 /// # Errors
 /// When there is no such run, operation or strategy, or the run has no own costs.
 pub fn explain(arguments: &ExplainArguments) -> Result<Exit, CliError> {
-    if let Ok(other @ (StudyKind::Sweep | StudyKind::Growth | StudyKind::Capacity | StudyKind::Claims)) =
-        StudyKind::of(&arguments.run)
-    {
+    if let Some(other) = StudyKind::of(&arguments.run).ok().filter(|kind| *kind != StudyKind::Run) {
         return Err(CliError::usage(format!("{other} has no operations to explain; name the folder of a run")));
     }
     let record = results::load(&arguments.run)?;

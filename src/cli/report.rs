@@ -95,12 +95,21 @@ fn folder_of(run: &Path) -> &Path {
 /// # Errors
 /// When one of them cannot be written.
 pub fn conclude_study(report: Report, folder: &Path, next: &NextCommand) -> Result<(), CliError> {
+    let report = write_study(report, folder)?;
+    output::print(&terminal(&report))?;
+    next.print();
+    Ok(())
+}
+
+/// Writes the page and the Markdown report of a study into its folder; returns the report, which knows of these files.
+///
+/// # Errors
+/// When one of them cannot be written.
+pub fn write_study(report: Report, folder: &Path) -> Result<Report, CliError> {
     let report = report.in_folder(&folder.display().to_string());
     let data = StudyKind::of(folder)?.file();
     write_both(&report, folder, |form| onward::of_study(folder, form, &report.headline.scenario, data))?;
-    output::print(&terminal(&report.with_files()))?;
-    next.print();
-    Ok(())
+    Ok(report.with_files())
 }
 
 /// Prints a report that is not about a single run, and what to do next.

@@ -20,6 +20,7 @@ use crate::cli::{self, CliError, Exit};
 use crate::report::rule_source::RuleSource;
 use crate::studies;
 use crate::studies::capacity::command::argument::CapacityArguments;
+use crate::studies::explore::command::argument::ExploreArguments;
 use crate::studies::growth::command::argument::GrowArguments;
 use crate::studies::published::publish::PublishArguments;
 use crate::studies::sweep::command::argument::SweepArguments;
@@ -77,6 +78,11 @@ pub enum CliCommand {
     /// Measures the scenario under each of several conditions.
     #[command(after_long_help = crate::cli::EXIT_CODES)]
     Sweep(Box<SweepArguments>),
+    /// Try all shapes of a model, and rank those that give its answers
+    ///
+    /// The first ones are compared by a run in the end.
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
+    Explore(Box<ExploreArguments>),
     /// Let documents grow until a strategy refuses, and measure stages
     #[command(after_long_help = crate::cli::EXIT_CODES)]
     Grow(Box<GrowArguments>),
@@ -152,6 +158,7 @@ fn execute_command(command: CliCommand) -> Result<Exit, CliError> {
     match command {
         CliCommand::Run(arguments) => cli::run::run(*arguments),
         CliCommand::Sweep(arguments) => studies::sweep::command::sweep(&arguments),
+        CliCommand::Explore(arguments) => studies::explore::command::explore(&arguments),
         CliCommand::Grow(arguments) => studies::growth::command::grow(&arguments),
         CliCommand::Capacity(arguments) => studies::capacity::command::capacity(&arguments),
         CliCommand::Selftest(arguments) => cli::selftest::selftest(&arguments),

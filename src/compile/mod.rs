@@ -41,6 +41,7 @@ use crate::plan::program::Concerns;
 use crate::plan::{Arm, Data, Mix, Plan, checking};
 use crate::scenario::{self, Diagnostics, Scenario};
 
+pub use crate::derive::{RelationChoice, is_in_vain};
 pub use choice::{Choice, ChoiceError, DEFAULT_SEED};
 pub use claim::{ClaimTerm, claim_term};
 pub(crate) use document::path_length;
@@ -75,6 +76,15 @@ pub fn compile(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics) 
 /// The scenario with the strategies that its model derives; `None` without a model, or where something is wrong.
 pub fn derived(scenario: &Scenario, choice: &Choice) -> Option<DerivedScenario> {
     checking(|| resolve_data(scenario, choice, &Diagnostics::new())).ok()?.derived
+}
+
+/// The relations of the scenario's model with the words that a shape may have for each; empty where something is wrong.
+pub fn relation_choices(scenario: &Scenario, choice: &Choice) -> Vec<RelationChoice> {
+    let of = |resolved: ResolvedData| {
+        let ResolvedData { names, mix, data, .. } = resolved;
+        crate::derive::choices(scenario, facts(scenario, &names, &mix, data.as_deref()))
+    };
+    checking(|| resolve_data(scenario, choice, &Diagnostics::new()).map(of)).unwrap_or_default()
 }
 
 /// What strategies are resolved with.

@@ -6,6 +6,7 @@
 mod audits;
 mod bucket;
 mod build;
+mod choices;
 mod copies;
 mod delete;
 mod document;
@@ -32,8 +33,10 @@ mod write;
 
 use crate::scenario::{Diagnostics, Node, Scenario, Span, Spanned, StrategyDefinition, list_of, read_strategy};
 
+pub use choices::{RelationChoice, choices};
 pub use model::{ArgumentFacts, Facts};
 pub use text::entry;
+pub use unread::is_in_vain;
 
 use audits::Audits;
 use build::{map, mapping, place, with};

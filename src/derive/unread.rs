@@ -7,6 +7,15 @@ use super::model::Model;
 use super::shape::{ModelShape, copyable};
 use super::translate::Translation;
 
+/// The texts under the words of a shape that it warns of.
+const ONLY_COSTS: &str = "only costs writes";
+const SAME: &str = "the same strategy without it";
+
+/// Whether a problem is that a word of a shape changes nothing but writes, or nothing.
+pub fn is_in_vain(problem: &Diagnostic) -> bool {
+    [ONLY_COSTS, SAME].contains(&problem.label.as_str())
+}
+
 /// Warns of words of the strategy's own shape without which its reads are the same, and of a `join` or `writes` without which all
 /// its operations are.
 pub(super) fn check_unread(
@@ -20,7 +29,7 @@ pub(super) fn check_unread(
     let all = Operations { model, positions: operations().collect() };
     let reading = Operations { model, positions: operations().filter(reads).collect() };
     let warn = |span: Span, message: String, help: String| {
-        Diagnostic::warning(span, message).label("only costs writes").help(help).add_to(diagnostics);
+        Diagnostic::warning(span, message).label(ONLY_COSTS).help(help).add_to(diagnostics);
     };
     let own = strategy.shape.iter().flatten().map(|(key, _)| key.value.as_str());
     for relation in own.filter_map(|key| (0..model.relations.len()).find(|relation| model.key(*relation) == key)) {
@@ -43,10 +52,7 @@ pub(super) fn check_unread(
             less.is_joined != shape.is_joined || (less.is_ordered, less.is_plain) != (shape.is_ordered, shape.is_plain);
         if let Some(word) = word.as_ref().filter(|_| is_other && all.are_same(shape, &less)) {
             let message = format!("`{}` changes no command of this shape", word.value);
-            Diagnostic::warning(word.span, message)
-                .label("the same strategy without it")
-                .help("remove it, or the strategy")
-                .add_to(diagnostics);
+            Diagnostic::warning(word.span, message).label(SAME).help("remove it, or the strategy").add_to(diagnostics);
         }
     }
 }

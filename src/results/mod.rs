@@ -63,7 +63,7 @@ pub use query_plan::QueryPlanRecord;
 pub use session::{CoverageRecord, SESSIONS_FILE, SessionRecord, SessionsRecord, SpreadRecord};
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
 pub use stage::{GrowthEnd, StageRecord};
-pub use study::{CAPACITY_FILE, CLAIMS_FILE, GROWTH_FILE, RUN_FILE, SWEEP_FILE, StudyKind};
+pub use study::{CAPACITY_FILE, CLAIMS_FILE, EXPLORE_FILE, GROWTH_FILE, RUN_FILE, SWEEP_FILE, StudyKind};
 pub use verdict::{ClaimName, Reason, Verdict};
 use verification::Verification;
 

@@ -23,6 +23,9 @@ pub const GROWTH_FILE: &str = "growth.json";
 /// The file of a search for capacity.
 pub const CAPACITY_FILE: &str = "capacity.json";
 
+/// The file of explored shapes.
+pub const EXPLORE_FILE: &str = "explore.json";
+
 /// A kind of study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StudyKind {
@@ -36,6 +39,8 @@ pub enum StudyKind {
     Growth,
     /// The rates that keep an objective.
     Capacity,
+    /// The shapes of a model.
+    Explore,
 }
 
 struct Traits {
@@ -51,12 +56,13 @@ struct Traits {
 
 /// Every kind, in the order of [`StudyKind`].
 #[rustfmt::skip]
-const KINDS: [Traits; 5] = [
+const KINDS: [Traits; 6] = [
     Traits { kind: StudyKind::Run, file: RUN_FILE, command: "run", words: "a run", key: "parts" },
     Traits { kind: StudyKind::Claims, file: CLAIMS_FILE, command: "run", words: "runs for claims", key: "runs" },
     Traits { kind: StudyKind::Sweep, file: SWEEP_FILE, command: "sweep", words: "a sweep", key: "vary" },
     Traits { kind: StudyKind::Growth, file: GROWTH_FILE, command: "grow", words: "the growth of documents", key: "stages" },
     Traits { kind: StudyKind::Capacity, file: CAPACITY_FILE, command: "capacity", words: "a search for capacity", key: "searches" },
+    Traits { kind: StudyKind::Explore, file: EXPLORE_FILE, command: "explore", words: "explored shapes", key: "tried" },
 ];
 
 impl StudyKind {

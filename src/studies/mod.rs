@@ -4,6 +4,7 @@
 //! knows another.
 
 pub mod capacity;
+pub mod explore;
 pub mod growth;
 pub mod published;
 pub mod sweep;

@@ -43,6 +43,7 @@ const INSIDE_MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report/write", &["report/document", "report/run"]),
     ("report/verification", &["report/document", "report/run", "report/write"]),
     ("studies/capacity", &[]),
+    ("studies/explore", &[]),
     ("studies/growth", &[]),
     ("studies/published", &[]),
     ("studies/sweep", &[]),

@@ -98,7 +98,8 @@ pub fn sha256(source: &Source) -> String {
     Sha256::digest(source.text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
+/// What a record says of its scenario.
+pub fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
     ScenarioRecord {
         name: plan.name.clone(),
         title: plan.title.clone(),

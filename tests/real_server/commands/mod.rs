@@ -2,6 +2,7 @@
 //! something goes wrong. Without a `mongod` these tests fail and say how to get one.
 
 mod claims;
+mod explore;
 mod grow;
 mod interrupts;
 mod like;

@@ -1,0 +1,83 @@
+//! Whether a shape can be derived, and whether it is another one than those before.
+
+use std::collections::BTreeMap;
+
+use crate::compile::{self, Choice, compile, is_in_vain};
+use crate::scenario::{Diagnostics, Node, Scenario, Severity, Tree};
+use crate::studies::explore::record::{TriedOutcome, TriedRecord};
+
+/// The entries of a derived strategy that change no command.
+const TEXTS: [&str; 2] = ["about", "label"];
+
+/// Shapes are derived one at a time, each in a scenario without other strategies.
+pub struct Attempts {
+    scenario: Scenario,
+    choice: Choice,
+    /// What was derived, with the name of its first strategy.
+    derived: BTreeMap<String, String>,
+}
+
+impl Attempts {
+    /// Of a scenario without errors, whose own strategies are derived first, so that shapes like theirs have their names.
+    pub fn new(scenario: &Scenario, choice: &Choice) -> Attempts {
+        // Claims, sweeps and growth are about strategies that are left out here.
+        let bare = Scenario {
+            claims: Vec::new(),
+            sweeps: Vec::new(),
+            growth: None,
+            audits: Vec::new(),
+            strategies: Vec::new(),
+            ..scenario.clone()
+        };
+        let choice = Choice { strategies: Vec::new(), repeat: false, ..choice.clone() };
+        let mut derived = BTreeMap::new();
+        for (name, node) in compile::derived(scenario, &choice).into_iter().flat_map(|found| found.strategies) {
+            let strategy = scenario.strategies.iter().find(|strategy| strategy.name.value == name);
+            if strategy.is_some_and(|strategy| !strategy.is_unsafe && strategy.operations.is_empty()) {
+                derived.entry(commands(&node)).or_insert(name);
+            }
+        }
+        Attempts { scenario: bare, choice, derived }
+    }
+
+    /// What becomes of a shape before it is verified.
+    pub fn outcome(&mut self, tried: &TriedRecord) -> TriedOutcome {
+        let definition = tried.definition();
+        let scenario = Scenario { strategies: vec![definition], ..self.scenario.clone() };
+        let diagnostics = Diagnostics::new();
+        let compiled = compile(&scenario, &self.choice, &diagnostics);
+        if let Some(error) = diagnostics.iter().find(|one| one.severity == Severity::Error) {
+            return TriedOutcome::Refused(error.message);
+        }
+        let Ok(Some(_)) = compiled else { return TriedOutcome::Refused("nothing can be derived".to_owned()) };
+        if let Some(warning) = diagnostics.iter().find(is_in_vain) {
+            return TriedOutcome::Unread(warning.message);
+        }
+        let found = compile::derived(&scenario, &self.choice).and_then(|found| found.strategies.into_iter().next());
+        let Some((name, node)) = found else { return TriedOutcome::Refused("nothing is derived".to_owned()) };
+        match self.derived.entry(commands(&node)) {
+            std::collections::btree_map::Entry::Occupied(known) => TriedOutcome::Same(known.get().clone()),
+            std::collections::btree_map::Entry::Vacant(new) => {
+                new.insert(name);
+                TriedOutcome::Derived
+            }
+        }
+    }
+
+    /// Takes note of a shape that an earlier process has derived.
+    pub fn remember(&mut self, tried: &TriedRecord) {
+        let scenario: Scenario = Scenario { strategies: vec![tried.definition()], ..self.scenario.clone() };
+        let found = compile::derived(&scenario, &self.choice).and_then(|found| found.strategies.into_iter().next());
+        if let Some((name, node)) = found {
+            self.derived.entry(commands(&node)).or_insert(name);
+        }
+    }
+}
+
+/// What a derived strategy does, as text.
+fn commands(node: &Node) -> String {
+    let entries = node.as_mapping().unwrap_or_default();
+    let kept = entries.iter().filter(|(key, _)| !TEXTS.contains(&key.value.as_str())).cloned();
+    let made = Node { span: node.span, tree: Tree::Mapping(kept.collect()) };
+    made.on_one_line(|text| format!("{text:?}"))
+}

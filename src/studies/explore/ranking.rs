@@ -1,0 +1,224 @@
+//! The order of shapes by the own times of their operations, and those that a run compares.
+
+use std::collections::BTreeMap;
+
+use crate::generate::{Label, Seed, Stream};
+use crate::record::{COUNTERS, Claimable, Metric, SizeMetric};
+use crate::results::RunRecord;
+use crate::stats::{own_cost, own_time, shares, value};
+
+use super::record::{ExploreRecord, MeasuredShape, TriedOutcome, TriedRecord};
+
+/// Shapes whose estimate is at most this many times the lowest one may be among the finalists: in published runs the one with the lowest
+/// makes at most 16 % fewer calls per second than the best (docs/explore.md).
+const NEAR: f64 = 1.3;
+
+/// Counts that are this close to each other (0.01 for 1 %) are the same.
+const SAME_WORK: f64 = 0.01;
+
+/// A shape is worse only if a count is this much larger.
+const MORE_WORK: f64 = 0.05;
+
+/// Mixes that are drawn.
+const MIXES: u64 = 1_000;
+
+/// Labels their weights.
+const MIX: Label = Label::new("random mix");
+
+impl TriedRecord {
+    /// What its operations cost; `None` unless it was measured.
+    pub fn measured(&self) -> Option<&MeasuredShape> {
+        match &self.outcome {
+            TriedOutcome::Measured(measured) => Some(measured),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a strategy of the scenario.
+    pub fn is_of_scenario(&self) -> bool {
+        self.shape.is_empty()
+    }
+}
+
+/// The share (0 to 1) of each operation of the mix.
+fn mix_shares(record: &ExploreRecord) -> Vec<f64> {
+    let operations: Vec<String> = record.weights.iter().map(|(name, _)| name.clone()).collect();
+    shares(&operations, &record.weights)
+}
+
+/// The mean of own times by shares in nanoseconds; `None` where an operation with a share was not measured.
+fn mean(measured: &MeasuredShape, shares: &[f64]) -> Option<f64> {
+    let called = shares.iter().enumerate().filter(|(_, share)| **share > 0.0);
+    called.map(|(operation, share)| Some(share * (*measured.times.get(operation)?)?)).sum()
+}
+
+/// The estimated time of a call of the mix in nanoseconds; `None` unless it was measured.
+pub fn estimate(record: &ExploreRecord, tried: &TriedRecord) -> Option<f64> {
+    mean(tried.measured()?, &mix_shares(record))
+}
+
+/// All that were measured with their estimates in nanoseconds, the lowest first.
+pub fn ranked(record: &ExploreRecord) -> Vec<(&TriedRecord, f64)> {
+    let mut all: Vec<_> = record.tried.iter().filter_map(|one| Some((one, estimate(record, one)?))).collect();
+    all.sort_by(|one, other| one.1.total_cmp(&other.1));
+    all
+}
+
+/// The name of a shape that does no more of anything that is counted, in any operation of the mix, and less of something.
+pub fn better_in_everything<'r>(record: &'r ExploreRecord, tried: &TriedRecord) -> Option<&'r str> {
+    let (own, shares) = (tried.measured()?, mix_shares(record));
+    let is_better = |other: &MeasuredShape| {
+        let mut is_less = false;
+        for (operation, _) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+            let counts =
+                own.work[operation].iter().map(|(name, count)| Some((*count, *other.work[operation].get(name)?)));
+            for (count, theirs) in counts.flatten() {
+                if theirs > count * (1.0 + SAME_WORK) + SAME_WORK {
+                    return false;
+                }
+                is_less |= count > theirs * (1.0 + MORE_WORK) + MORE_WORK;
+            }
+        }
+        is_less
+    };
+    let others = record.tried.iter().filter(|other| other.name != tried.name);
+    others
+        .filter_map(|other| Some((other, other.measured()?)))
+        .find(|(_, work)| is_better(work))
+        .map(|(other, _)| other.name.as_str())
+}
+
+/// The strategies of the final run: the best ones, one whose writes share no document if own times cannot tell, and the best strategy
+/// of the scenario.
+pub fn finalists(record: &ExploreRecord) -> Vec<String> {
+    let ranked = ranked(record);
+    let Some((_, best)) = ranked.first() else { return Vec::new() };
+    let is_candidate = |(tried, _): &&(&TriedRecord, f64)| better_in_everything(record, tried).is_none();
+    let candidates: Vec<_> = ranked.iter().filter(is_candidate).collect();
+    let near = candidates.iter().filter(|(_, estimate)| *estimate <= best * NEAR).count();
+    let kept = near.max(2).min(record.options.keep.try_into().unwrap_or(usize::MAX));
+    let mut chosen: Vec<&TriedRecord> = candidates.iter().take(kept).map(|(tried, _)| *tried).collect();
+    let others = [
+        candidates.iter().find(|(tried, _)| !tried.is_of_scenario() && shares_no_document(tried)),
+        candidates.iter().find(|(tried, _)| tried.is_of_scenario()),
+    ];
+    for (tried, _) in others.into_iter().flatten() {
+        if chosen.iter().all(|one| one.name != tried.name) {
+            chosen.push(tried);
+        }
+    }
+    chosen.into_iter().map(|tried| tried.name.clone()).collect()
+}
+
+/// Whether a new record writes no document that others write as well: every record has a document of its own.
+fn shares_no_document(tried: &TriedRecord) -> bool {
+    tried.shape.iter().flat_map(|(_, words)| words).all(|word| word == "reference")
+}
+
+/// In which share (0 to 1) of random mixes of the mix's operations each measured shape has the lowest estimate, the greatest first.
+pub fn best_of_random_mixes(record: &ExploreRecord) -> Vec<(&str, f64)> {
+    let known = mix_shares(record);
+    let measured: Vec<_> = record.tried.iter().filter_map(|one| Some((one.name.as_str(), one.measured()?))).collect();
+    let mut won: BTreeMap<&str, u64> = BTreeMap::new();
+    for mix in 0..MIXES {
+        let mut stream = Stream::new(Seed::new(record.settings.seed), MIX, mix);
+        // Weights with this distribution make every mix equally likely.
+        let mut weight = |share: &f64| if *share > 0.0 { -(1.0 - stream.unit()).ln() } else { 0.0 };
+        let drawn: Vec<f64> = known.iter().map(&mut weight).collect();
+        let costs = measured.iter().filter_map(|(name, own)| Some((*name, mean(own, &drawn)?)));
+        if let Some((name, _)) = costs.min_by(|one, other| one.1.total_cmp(&other.1)) {
+            *won.entry(name).or_default() += 1;
+        }
+    }
+    let mut all: Vec<_> = won.into_iter().map(|(name, count)| (name, count as f64 / MIXES as f64)).collect();
+    all.sort_by(|one, other| other.1.total_cmp(&one.1));
+    all
+}
+
+/// The own costs of the strategies of a run, in its order; times are multiplied by `scale`.
+pub fn measured_shapes(own: &RunRecord, scale: f64) -> Vec<MeasuredShape> {
+    let operations = 0..own.operations.len();
+    let of = |strategy: usize| {
+        let work = |operation| {
+            let cost = own_cost(own, strategy, operation);
+            let counted = COUNTERS.iter().filter(|counter| counter.claim == Claimable::Counted);
+            let counts =
+                counted.filter_map(|counter| Some((counter.name.to_owned(), cost.as_ref()?.per_call(counter.name)?)));
+            let trips = cost.as_ref().map(|cost| ("round_trips".to_owned(), cost.round_trips));
+            counts.chain(trips).collect()
+        };
+        MeasuredShape {
+            times: operations
+                .clone()
+                .map(|operation| own_time(own, strategy, operation).map(|time| time * scale))
+                .collect(),
+            work: operations.clone().map(work).collect(),
+            largest: value(own, Metric::Size(SizeMetric::LargestDocument), strategy, None),
+        }
+    };
+    (0..own.strategies.len()).map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tried(name: &str, times: [f64; 2], trips: [f64; 2]) -> TriedRecord {
+        let work = trips.map(|trips| BTreeMap::from([("round_trips".to_owned(), trips)])).to_vec();
+        let measured = MeasuredShape { times: times.map(Some).to_vec(), work, largest: None };
+        let shape = vec![("a.b".to_owned(), vec![name.to_owned()])];
+        TriedRecord { name: name.to_owned(), shape, writes: None, outcome: TriedOutcome::Measured(measured) }
+    }
+
+    fn record(tried: Vec<TriedRecord>) -> ExploreRecord {
+        let weights = vec![("read".to_owned(), 3.0), ("write".to_owned(), 1.0)];
+        let mut record = ExploreRecord { weights, tried, ..ExploreRecord::default() };
+        record.options.keep = 2;
+        record
+    }
+
+    fn all() -> ExploreRecord {
+        let by_hand = TriedRecord { shape: Vec::new(), ..tried("by_hand", [500.0, 300.0], [3.0, 1.0]) };
+        record(vec![
+            tried("reference", [200.0, 100.0], [2.0, 1.0]),
+            tried("embed", [100.0, 200.0], [1.0, 2.0]),
+            tried("list", [210.0, 300.0], [2.0, 3.0]),
+            by_hand,
+        ])
+    }
+
+    #[test]
+    fn times_are_weighted_by_the_mix() {
+        let record = all();
+        let order: Vec<_> = ranked(&record).into_iter().map(|(one, time)| (one.name.as_str(), time)).collect();
+        assert_eq!(order, [("embed", 125.0), ("reference", 175.0), ("list", 232.5), ("by_hand", 450.0)]);
+    }
+
+    #[test]
+    fn what_does_more_of_everything_is_worse() {
+        let record = all();
+        let worse: Vec<_> = record.tried.iter().map(|one| better_in_everything(&record, one)).collect();
+        assert_eq!(worse, [None, None, Some("reference"), Some("reference")]);
+    }
+
+    #[test]
+    fn finalists_are_the_best_and_one_without_shared_documents() {
+        assert_eq!(finalists(&all()), ["embed", "reference"]);
+        let mut record = all();
+        record.tried[3] = TriedRecord { shape: Vec::new(), ..tried("by_hand", [500.0, 90.0], [3.0, 0.0]) };
+        assert_eq!(finalists(&record), ["embed", "reference", "by_hand"], "and what the scenario has");
+        assert_eq!(finalists(&self::record(Vec::new())), [""; 0]);
+    }
+
+    #[test]
+    fn each_is_best_where_its_operation_is_called_most() {
+        let record = all();
+        let best = best_of_random_mixes(&record);
+        // Equal at a share of one half.
+        assert_eq!(
+            best.iter().map(|(name, _)| *name).collect::<std::collections::BTreeSet<_>>(),
+            ["embed", "reference"].into()
+        );
+        assert!(best.iter().all(|(_, share)| (0.44..0.56).contains(share)), "{best:?}");
+    }
+}

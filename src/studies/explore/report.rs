@@ -1,0 +1,280 @@
+//! What is said of explored shapes: lines while they are tried, and the report.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::campaign::format_duration;
+use crate::report::document::format::{percent, titled};
+use crate::report::{
+    Cell, Column, Forms, Headline, Measure, Report, Row, Section, Table, Tone, bytes, column, counted, listed, plain,
+    three, time,
+};
+use crate::results::{Part, RunRecord};
+use crate::stats::{Prediction, mix_ratio};
+
+use super::ranking::{best_of_random_mixes, better_in_everything, estimate, ranked};
+use super::record::{ExploreRecord, TriedOutcome, TriedRecord};
+use super::search::MOST_COMBINATIONS;
+
+/// The folder of the final run, relative to the study's.
+pub const FINAL_FOLDER: &str = "final";
+
+/// The rows that a terminal shows of shapes that were measured.
+const SHOWN: usize = 8;
+
+/// A shape is worse in an operation if that takes so many times as long as with the best shape of the list.
+const WORSE: f64 = 1.5;
+
+/// How many of these operations are named.
+const WORSE_NAMED: usize = 2;
+
+/// What will be tried.
+pub fn introduction(record: &ExploreRecord) -> String {
+    let relation = |one: &super::record::RelationRecord| {
+        let choices: Vec<String> = one.choices.iter().map(|words| words.join(" + ")).collect();
+        format!("  {:<20} {}", one.key, choices.join(" | "))
+    };
+    let relations: Vec<String> = record.relations.iter().map(relation).collect();
+    let search = if record.combinations > MOST_COMBINATIONS { ", searched relation by relation" } else { "" };
+    format!(
+        "{}: {} in {}{search}\n{}",
+        record.scenario.name,
+        counted(record.combinations, "combination"),
+        counted(record.relations.len() as u64, "relation"),
+        relations.join("\n")
+    )
+}
+
+/// What became of the shapes before any was verified.
+pub fn derived(record: &ExploreRecord) -> String {
+    let refused = record.count(|outcome| matches!(outcome, TriedOutcome::Refused(_)));
+    let others = [
+        (record.count(|outcome| matches!(outcome, TriedOutcome::Unread(_))), "store what no operation reads"),
+        (record.count(|outcome| matches!(outcome, TriedOutcome::Same(_))), "are the same as others"),
+    ];
+    let left = record.tried.len() as u64 - refused - others.iter().map(|(count, _)| count).sum::<u64>();
+    let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}"));
+    format!("  {refused} cannot be derived{}: {} left", others.collect::<String>(), counted(left, "strategy"))
+}
+
+/// Why shapes were left out, each reason once with the first shape and their number.
+pub fn reasons(record: &ExploreRecord) -> Vec<String> {
+    let mut all: BTreeMap<&str, Vec<&TriedRecord>> = BTreeMap::new();
+    for tried in &record.tried {
+        if let TriedOutcome::Refused(reason) | TriedOutcome::Unread(reason) = &tried.outcome {
+            all.entry(reason).or_default().push(tried);
+        }
+    }
+    let line = |(reason, shapes): (&str, Vec<&TriedRecord>)| {
+        let more = if shapes.len() > 1 { format!(" and {} more", shapes.len() - 1) } else { String::new() };
+        format!("  {}{more}: {}", plain(&shapes[0].name), plain(reason))
+    };
+    all.into_iter().map(line).collect()
+}
+
+/// What the verification of some shapes found.
+pub fn verified(record: &ExploreRecord, names: &[String], took: Duration) -> String {
+    let of = || names.iter().filter_map(|name| record.named(name));
+    let wrong = of().filter_map(|one| match &one.outcome {
+        TriedOutcome::Wrong(problem) => Some(format!("\n  {} does not: {}", plain(&one.name), plain(problem))),
+        _ => None,
+    });
+    let (wrong, all) = (wrong.collect::<Vec<_>>(), names.len());
+    let right = all - wrong.len();
+    format!("  {right} of {all} give the answers of the model ({}){}", format_duration(took), wrong.concat())
+}
+
+/// What the measurement of some shapes found.
+pub fn measured(record: &ExploreRecord, names: &[String], took: Duration) -> String {
+    let best = ranked(record).first().map_or_else(String::new, |(best, estimate)| {
+        format!("; best so far {}, {}", plain(&best.name), time(*estimate))
+    });
+    format!("  own costs of {}{best} ({})", counted(names.len() as u64, "strategy"), format_duration(took))
+}
+
+/// What is compared in the end.
+pub fn finals(record: &ExploreRecord) -> String {
+    let names = listed(record.finalists.iter().map(|name| plain(name)));
+    format!("comparing {names}, preset {}", record.settings.preset.name())
+}
+
+/// A measured shape in the list.
+struct Ranked<'r> {
+    record: &'r ExploreRecord,
+    tried: &'r TriedRecord,
+    estimate: f64,
+    best: f64,
+    /// The share of random mixes in which it is the best.
+    mixes: f64,
+}
+
+impl Report {
+    /// Computes the report of explored shapes; `finals` is the run that compared the first ones, which has a report of its own. On a
+    /// terminal the list is whole only if all are asked for.
+    pub fn of_explored(record: &ExploreRecord, finals: Option<&RunRecord>, all: bool) -> Report {
+        let sections =
+            [Some(list(record, all)), failed(record), finals.and_then(|run| agreement(record, run)), refused(record)];
+        Report::of(headline(record, finals), sections.into_iter().flatten())
+    }
+}
+
+fn subject(record: &ExploreRecord) -> String {
+    let measured = record.count(|outcome| matches!(outcome, TriedOutcome::Measured(_)));
+    format!(
+        "{} of {}; mix {}. {} measured.",
+        counted(record.tried.len() as u64, "strategy"),
+        counted(record.combinations, "combination"),
+        plain(&record.mix),
+        counted(measured, "shape")
+    )
+}
+
+fn headline(record: &ExploreRecord, finals: Option<&RunRecord>) -> Headline {
+    let ranked = ranked(record);
+    let estimated = match ranked.as_slice() {
+        [] => "No shape was measured.".to_owned(),
+        [(best, _)] => format!("{} is the only shape that was measured.", plain(&best.name)),
+        [(best, lowest), (second, next), ..] => format!(
+            "{} has the lowest estimate, {}; {} {} times as much. Only a run compares them: contention is not in estimates.",
+            plain(&best.name),
+            time(*lowest),
+            plain(&second.name),
+            three(next / lowest)
+        ),
+    };
+    let found = finals.filter(|run| run.complete_rounds() > 0).map(|run| Report::new(run).headline);
+    let sentences = found.map(|found| found.sentences).filter(|sentences| !sentences.is_empty());
+    let sentences = sentences.unwrap_or_else(|| vec![estimated]);
+    Headline {
+        scenario: plain(&record.scenario.name),
+        title: plain(&record.scenario.title),
+        tab: format!("{}, shapes: {}", titled(&record.scenario.name), sentences[0]),
+        subject: vec![subject(record)],
+        mix: plain(&record.mix),
+        incomplete: (!record.complete).then(|| "Not all is done: `docshape explore --resume` goes on.".to_owned()),
+        sentences,
+        ..Headline::default()
+    }
+}
+
+/// The shapes by their estimates.
+fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
+    let ranked = ranked(record);
+    let best = ranked.first().map_or(1.0, |(_, estimate)| *estimate);
+    let mixes: BTreeMap<&str, f64> = best_of_random_mixes(record).into_iter().collect();
+    let measures = [
+        column("place", "place", "Its place in the list.").count(|one: &(usize, Ranked)| one.0 as u64 + 1),
+        column("shape", "shape", "Its words.")
+            .text(|one: &(usize, Ranked)| plain(&words(one.1.record, one.1.tried)))
+            .only(Forms::DETAILED),
+        column("estimate_ns", "estimate", "The mean of own times, weighted by the mix.")
+            .number(time, |one: &(usize, Ranked)| one.1.estimate),
+        column("ratio", "ratio", "That divided by the lowest one.")
+            .number(three, |one: &(usize, Ranked)| one.1.estimate / one.1.best),
+        column("largest_bytes", "largest", "Bytes of its largest document.")
+            .number(bytes, |one: &(usize, Ranked)| one.1.tried.measured().and_then(|own| own.largest)),
+        column(
+            "worse",
+            "slower in",
+            "Operations that take much longer than with the shape that does each of them fastest.",
+        )
+        .text(|one: &(usize, Ranked)| one.1.worse())
+        .only(Forms::DETAILED),
+        column(
+            "mixes",
+            "best in",
+            "The share of random mixes of the same operations in which its estimate is the lowest.",
+        )
+        .number(percent, |one: &(usize, Ranked)| one.1.mixes),
+        Measure::data(
+            "better",
+            "A shape that does no more of anything counted, and less of something; `null` without one.",
+            |one: &(usize, Ranked)| better_in_everything(one.1.record, one.1.tried).map(plain),
+        ),
+    ];
+    let row = |(place, (tried, estimate)): (usize, (&'r TriedRecord, f64))| {
+        let mixes = mixes.get(tried.name.as_str()).copied().unwrap_or(0.0);
+        let is_final = record.finalists.contains(&tried.name);
+        let name = Cell::text(plain(&tried.name)).tone(if is_final { Tone::Strong } else { Tone::default() });
+        let row = Row::new(name);
+        let row = if all || place < SHOWN || is_final { row } else { row.only(Forms::DETAILED) };
+        (row, (place, Ranked { record, tried, estimate, best, mixes }))
+    };
+    let rows = ranked.iter().copied().enumerate().map(row);
+    let table = Table::new("shapes", "Shapes tried", Column::strategy(), &measures, rows);
+    let hidden = if all { 0 } else { ranked.len().saturating_sub(SHOWN) };
+    let section = Section::new("shapes", "Shapes tried")
+        .lead("Estimates from own times, which know no contention; those that the final run compares are strong.")
+        .table(table);
+    let section = section.note(record.cut_short.as_deref().map(plain).unwrap_or_default());
+    let more = format!("{} more are in the page and with --all.", hidden);
+    if hidden > 0 { section.note_in(Forms::TERMINAL, more) } else { section }
+}
+
+/// The words of a shape; of a strategy of the scenario those of the same shape, if there is one.
+fn words(record: &ExploreRecord, tried: &TriedRecord) -> String {
+    let is_same = |one: &&TriedRecord| matches!(&one.outcome, TriedOutcome::Same(name) if *name == tried.name);
+    let same = record.tried.iter().find(is_same).filter(|_| tried.is_of_scenario());
+    same.unwrap_or(tried).words()
+}
+
+impl Ranked<'_> {
+    /// The operations that take much longer than with the best shape for them.
+    fn worse(&self) -> String {
+        let Some(own) = self.tried.measured() else { return String::new() };
+        let fastest = |operation: usize| {
+            let all = self.record.tried.iter().filter_map(|one| *one.measured()?.times.get(operation)?);
+            all.fold(f64::INFINITY, f64::min)
+        };
+        let called = self.record.weights.iter().enumerate().filter(|(_, (_, weight))| *weight > 0.0);
+        let ratios = called.filter_map(|(at, (name, _))| Some((name, (*own.times.get(at)?)? / fastest(at))));
+        let mut worse: Vec<_> = ratios.filter(|(_, ratio)| *ratio > WORSE).collect();
+        worse.sort_by(|one, other| other.1.total_cmp(&one.1));
+        let texts = worse.iter().take(WORSE_NAMED).map(|(name, ratio)| format!("{} {}x", plain(name), three(*ratio)));
+        texts.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// How the estimates of the finalists compare with what the run measured.
+fn agreement(record: &ExploreRecord, finals: &RunRecord) -> Option<Section> {
+    let parts = finals.all_parts();
+    let mix = parts.get(&Part::Saturation)?;
+    let prediction = Prediction::of(&parts)?;
+    let best = prediction.best;
+    let name = |place: usize| plain(mix.strategy_name(place));
+    let estimated = |place: usize| estimate(record, record.named(mix.strategy_name(place))?);
+    let others = prediction.held.iter().copied().chain(prediction.failed.iter().map(|one| one.strategy));
+    let line = |place: usize| {
+        let ratio = estimated(place)? / estimated(best)?;
+        let measured = mix_ratio(mix, place, best)?;
+        Some(format!("{}: {} estimated, {} measured at saturation", name(place), three(ratio), three(measured)))
+    };
+    let mut places: Vec<usize> = others.collect();
+    places.sort_unstable();
+    let lines: Vec<String> = places.into_iter().filter_map(line).collect();
+    let lead = format!("Time per call of the mix, relative to {}.", name(best));
+    (!lines.is_empty())
+        .then(|| Section::new("estimates", "Estimates and the run").lead(lead).items(lines).only(Forms::DETAILED))
+}
+
+/// What does not give the model's answers, or could not be measured.
+fn failed(record: &ExploreRecord) -> Option<Section> {
+    let line = |tried: &TriedRecord| {
+        let name = plain(&tried.name);
+        match &tried.outcome {
+            TriedOutcome::Wrong(problem) => {
+                Some(format!("{name} does not give the model's answers: {}", plain(problem)))
+            }
+            TriedOutcome::Failed(reason) => Some(format!("{name} could not be measured: {}", plain(reason))),
+            _ => None,
+        }
+    };
+    let lines: Vec<String> = record.tried.iter().filter_map(line).collect();
+    (!lines.is_empty()).then(|| Section::new("failed", "Shapes that failed").items(lines))
+}
+
+/// What cannot be derived, or stores what nothing reads.
+fn refused(record: &ExploreRecord) -> Option<Section> {
+    let lines: Vec<String> = reasons(record).into_iter().map(|line| line.trim().to_owned()).collect();
+    (!lines.is_empty()).then(|| Section::new("refused", "Shapes refused").items(lines).only(Forms::DETAILED))
+}

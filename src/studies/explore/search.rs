@@ -1,0 +1,133 @@
+//! Which combinations are tried next: all of them, or where they are too many those along one relation after another.
+
+use super::ranking::estimate;
+use super::record::{ExploreRecord, TriedOutcome, TriedRecord};
+use super::shapes::{Combination, combinations, count, strategies};
+
+/// The most combinations that are all tried.
+pub const MOST_COMBINATIONS: u64 = 200;
+
+/// How often each start of a search goes through all relations.
+const PASSES: usize = 2;
+
+/// The combinations to try next, which follow from what was tried so far; empty when all are.
+///
+/// A search begins with every relation as it is without an entry, and once more with all that can be embedded embedded. It tries all
+/// choices of one relation, goes on from the one with the lowest estimate, and does the same with the next relation.
+pub fn next(record: &ExploreRecord) -> Vec<Combination> {
+    let is_new =
+        |combination: &Combination| strategies(record, combination).iter().any(|one| found(record, one).is_none());
+    if count(&record.relations) <= MOST_COMBINATIONS {
+        return combinations(&record.relations).into_iter().filter(is_new).collect();
+    }
+    for mut current in starts(record) {
+        for _ in 0..PASSES {
+            let before = current.clone();
+            for (relation, choices) in record.relations.iter().map(|relation| relation.choices.len()).enumerate() {
+                let with = |choice| {
+                    let mut varied = current.clone();
+                    varied[relation] = choice;
+                    varied
+                };
+                let varied: Vec<Combination> = (0..choices).map(with).collect();
+                let new: Vec<Combination> = varied.iter().filter(|one| is_new(one)).cloned().collect();
+                if !new.is_empty() {
+                    return new;
+                }
+                let best = varied.into_iter().min_by(|one, other| cost(record, one).total_cmp(&cost(record, other)));
+                current = best.filter(|best| cost(record, best) < cost(record, &current)).unwrap_or(current);
+            }
+            if current == before {
+                break;
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// The combinations from which a search starts.
+fn starts(record: &ExploreRecord) -> [Combination; 2] {
+    let embedded = |choices: &Vec<Vec<String>>| choices.iter().position(|words| *words == ["embed"]).unwrap_or(0);
+    [record.relations.iter().map(|_| 0).collect(), record.relations.iter().map(|one| embedded(&one.choices)).collect()]
+}
+
+/// The lowest estimate of the strategies of a combination; infinite where none was measured.
+fn cost(record: &ExploreRecord, combination: &Combination) -> f64 {
+    let all = strategies(record, combination);
+    let known = all.iter().filter_map(|one| estimate(record, measured(record, found(record, one)?)?));
+    known.fold(f64::INFINITY, f64::min)
+}
+
+/// What was tried with the shape of a strategy.
+pub fn found<'r>(record: &'r ExploreRecord, strategy: &TriedRecord) -> Option<&'r TriedRecord> {
+    record
+        .tried
+        .iter()
+        .find(|one| !one.shape.is_empty() && (&one.shape, &one.writes) == (&strategy.shape, &strategy.writes))
+}
+
+/// The strategy whose commands something has that was tried: another one, or itself.
+fn measured<'r>(record: &'r ExploreRecord, tried: &'r TriedRecord) -> Option<&'r TriedRecord> {
+    match &tried.outcome {
+        TriedOutcome::Same(name) => record.named(name),
+        _ => Some(tried),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{MeasuredShape, RelationRecord};
+    use super::*;
+
+    /// A model of so many relations, each of which may be embedded, or have its records listed.
+    fn record(relations: usize) -> ExploreRecord {
+        let words = |word: &str| vec![word.to_owned()];
+        let relation = |place: usize| RelationRecord {
+            key: format!("a.r{place}"),
+            choices: ["reference", "embed", "list"].map(words).to_vec(),
+        };
+        let relations = (0..relations).map(relation).collect();
+        ExploreRecord { relations, weights: vec![("read".to_owned(), 1.0)], ..ExploreRecord::default() }
+    }
+
+    /// Tries all that comes next with these costs, until nothing does.
+    fn searched(mut record: ExploreRecord, time: impl Fn(&[(String, Vec<String>)]) -> Option<f64>) -> ExploreRecord {
+        loop {
+            let next = next(&record);
+            if next.is_empty() {
+                return record;
+            }
+            for mut tried in next.iter().flat_map(|one| strategies(&record, one)).collect::<Vec<_>>() {
+                tried.outcome = match time(&tried.shape) {
+                    Some(time) => {
+                        TriedOutcome::Measured(MeasuredShape { times: vec![Some(time)], ..MeasuredShape::default() })
+                    }
+                    None => TriedOutcome::Refused("no".to_owned()),
+                };
+                record.tried.push(tried);
+            }
+        }
+    }
+
+    fn number(shape: &[(String, Vec<String>)], word: &str) -> f64 {
+        shape.iter().filter(|(_, words)| *words == [word]).count() as f64
+    }
+
+    #[test]
+    fn few_combinations_are_all_tried() {
+        assert_eq!(searched(record(3), |_| Some(1.0)).tried.len(), 27);
+    }
+
+    #[test]
+    fn many_are_searched_relation_by_relation() {
+        // 59,049 combinations; the last relation cannot be embedded.
+        let found = searched(record(10), |shape| {
+            let is_refused = shape[9].1 == ["embed"];
+            (!is_refused).then(|| 100.0 - 3.0 * number(shape, "embed") + number(shape, "list"))
+        });
+        assert!(found.tried.len() < 60, "{}", found.tried.len());
+        let best = found.tried.iter().filter_map(|one| Some((estimate(&found, one)?, one)));
+        let (cost, best) = best.min_by(|one, other| one.0.total_cmp(&other.0)).unwrap();
+        assert_eq!((cost, number(&best.shape, "embed")), (73.0, 9.0));
+    }
+}

@@ -1,0 +1,197 @@
+//! Shapes as combinations of words, their names, and the text of their strategies.
+
+use std::collections::BTreeSet;
+
+use crate::scenario::{
+    Diagnostics, Node, Scalar, Scenario, Source, Span, Spanned, StrategyDefinition, Tree, read_strategy,
+};
+
+use super::record::{ExploreRecord, RelationRecord, TriedRecord};
+
+/// The characters of the longest name that is made of words.
+const LONGEST_NAME: usize = 56;
+
+/// The name of the shape in which every relation is as it would be without an entry.
+const PLAIN: &str = "all_referenced";
+
+/// A choice for each relation, by position.
+pub type Combination = Vec<usize>;
+
+/// All combinations of the choices of relations, those with fewer words of their own first.
+pub fn combinations(relations: &[RelationRecord]) -> Vec<Combination> {
+    let mut all = relations.iter().fold(vec![Vec::new()], |made: Vec<Combination>, relation| {
+        let longer = |one: &Combination| {
+            (0..relation.choices.len()).map(|choice| [one.as_slice(), &[choice]].concat()).collect::<Vec<_>>()
+        };
+        made.iter().flat_map(longer).collect()
+    });
+    all.sort_by_key(|one| one.iter().filter(|choice| **choice > 0).count());
+    all
+}
+
+/// The number of combinations; the greatest number where there are more.
+pub fn count(relations: &[RelationRecord]) -> u64 {
+    relations.iter().fold(1_u64, |all, relation| all.saturating_mul(relation.choices.len() as u64))
+}
+
+/// The strategies of a combination: with copies also one that lets them follow by their version, without transactions.
+pub fn strategies(record: &ExploreRecord, combination: &Combination) -> Vec<TriedRecord> {
+    let chosen = record.relations.iter().zip(combination);
+    let shape: Vec<(String, Vec<String>)> =
+        chosen.map(|(relation, choice)| (relation.key.clone(), relation.choices[*choice].clone())).collect();
+    let has_copies = shape.iter().flat_map(|(_, words)| words).any(|word| word.starts_with("reference("));
+    let plain = TriedRecord { name: name(record, combination), shape, ..TriedRecord::default() };
+    let versioned = has_copies.then(|| TriedRecord {
+        name: format!("{}_versions", plain.name),
+        writes: Some("versions".to_owned()),
+        ..plain.clone()
+    });
+    std::iter::once(plain).chain(versioned).collect()
+}
+
+/// A name made of the words of the relations that are not as without an entry; a number where that is too long.
+fn name(record: &ExploreRecord, combination: &Combination) -> String {
+    let words = |words: &[String]| {
+        let short = words.join("_").replace("reference", "ref").replace("(*)", "_all");
+        let text: String = short.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        text.split('_').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
+    };
+    let own = record.relations.iter().zip(combination).filter(|(_, choice)| **choice > 0);
+    let parts = own.map(|(relation, choice)| {
+        let name = relation.key.rsplit('.').next().unwrap_or_default();
+        format!("{name}_{}", words(&relation.choices[*choice]))
+    });
+    let text = parts.collect::<Vec<_>>().join("__");
+    match text.len() {
+        0 => PLAIN.to_owned(),
+        1..=LONGEST_NAME => text,
+        _ => format!("shape_{}", combination.iter().map(ToString::to_string).collect::<Vec<_>>().join("_")),
+    }
+}
+
+/// Gives what is tried a name that nothing else has.
+pub fn with_new_name(tried: TriedRecord, taken: &BTreeSet<&str>) -> TriedRecord {
+    let numbered = (2..).map(|number| format!("{}_{number}", tried.name));
+    let free = std::iter::once(tried.name.clone()).chain(numbered).find(|name| !taken.contains(name.as_str()));
+    TriedRecord { name: free.unwrap_or_default(), ..tried }
+}
+
+impl TriedRecord {
+    /// The value of its strategy in the text of a scenario.
+    pub fn text(&self) -> String {
+        let entry = |(key, words): &(String, Vec<String>)| {
+            let quoted = |word: &String| if word.contains('(') { format!("'{word}'") } else { word.clone() };
+            let words: Vec<String> = words.iter().map(quoted).collect();
+            let words = if words.len() == 1 { words.concat() } else { format!("[{}]", words.join(", ")) };
+            format!("{key}: {words}")
+        };
+        let shape: Vec<String> = self.shape.iter().map(entry).collect();
+        let writes = self.writes.iter().map(|writes| format!(", writes: {writes}")).collect::<String>();
+        format!("{{ shape: {{ {} }}{writes} }}", shape.join(", "))
+    }
+
+    /// Its words as people read them: those of each relation, without entries that say nothing.
+    pub fn words(&self) -> String {
+        let entry = |(key, words): &(String, Vec<String>)| {
+            let name = key.rsplit('.').next().unwrap_or_default();
+            format!("{name} {}", words.join(" + "))
+        };
+        let versions = self.writes.iter().map(|writes| format!("writes {writes}"));
+        let all: Vec<String> = self.shape.iter().map(entry).chain(versions).collect();
+        if all.is_empty() { "by hand".to_owned() } else { all.join(" · ") }
+    }
+
+    /// Its strategy, for a scenario without any other.
+    pub fn definition(&self) -> StrategyDefinition {
+        let text = |text: &String| Node::scalar(Scalar::Text(text.clone()), Span::default());
+        let key = |key: &str| Spanned::new(key.to_owned(), Span::default());
+        let node = |tree: Tree| Node { span: Span::default(), tree };
+        let entry =
+            |(name, words): &(String, Vec<String>)| (key(name), node(Tree::List(words.iter().map(text).collect())));
+        let shape = node(Tree::Mapping(self.shape.iter().map(entry).collect()));
+        let writes = self.writes.iter().map(|writes| (key("writes"), text(writes)));
+        let entries = std::iter::once((key("shape"), shape)).chain(writes).collect();
+        read_strategy(&(key(&self.name), node(Tree::Mapping(entries))), &Diagnostics::new())
+    }
+}
+
+/// The text of a scenario with more strategies, before those that it has.
+pub fn with_strategies(source: &Source, scenario: &Scenario, added: &[&TriedRecord]) -> String {
+    let text = &*source.text;
+    let Some(first) = scenario.strategies.first() else { return text.to_owned() };
+    let (before, after) = text.split_at(first.name.span.start);
+    let indent = before.rsplit('\n').next().unwrap_or_default();
+    let is_block = indent.chars().all(char::is_whitespace);
+    let separator = if is_block { format!("\n{indent}") } else { ", ".to_owned() };
+    let entries = added.iter().map(|tried| format!("{}: {}{separator}", tried.name, tried.text()));
+    format!("{before}{}{after}", entries.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+
+    fn relation(key: &str, choices: &[&[&str]]) -> RelationRecord {
+        let words = |words: &&[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        RelationRecord { key: key.to_owned(), choices: choices.iter().map(words).collect() }
+    }
+
+    fn record() -> ExploreRecord {
+        let relations = vec![
+            relation("user.orders", &[&["reference"], &["reference(name)"], &["embed"]]),
+            relation("order.lines", &[&["reference"], &["reference", "list(n)"]]),
+        ];
+        ExploreRecord { relations, ..ExploreRecord::default() }
+    }
+
+    #[test]
+    fn combinations_begin_with_what_needs_no_words() {
+        let record = record();
+        let all = combinations(&record.relations);
+        assert_eq!((all.len() as u64, count(&record.relations)), (6, 6));
+        assert_eq!(all[..2], [vec![0, 0], vec![0, 1]]);
+        let names: Vec<String> = all.iter().flat_map(|one| strategies(&record, one)).map(|one| one.name).collect();
+        assert_eq!(
+            names,
+            [
+                "all_referenced",
+                "lines_ref_list_n",
+                "orders_ref_name",
+                "orders_ref_name_versions",
+                "orders_embed",
+                "orders_ref_name__lines_ref_list_n",
+                "orders_ref_name__lines_ref_list_n_versions",
+                "orders_embed__lines_ref_list_n",
+            ]
+        );
+    }
+
+    #[test]
+    fn names_of_the_scenario_are_not_taken() {
+        let plain = strategies(&record(), &vec![0, 0]);
+        let taken = ["all_referenced", "all_referenced_2"].into();
+        assert_eq!(with_new_name(plain[0].clone(), &taken).name, "all_referenced_3");
+    }
+
+    #[test]
+    fn strategies_stand_before_those_of_the_text() {
+        let tried = &strategies(&record(), &vec![1, 1])[1];
+        let entry = "orders_ref_name__lines_ref_list_n_versions: { shape: { user.orders: 'reference(name)', order.lines: [reference, 'list(n)'] }, writes: versions }";
+        for (own, expected) in [
+            (
+                "\n    a: { shape: {} }\n    b: { shape: {} }\n",
+                format!("\n    {entry}\n    a: {{ shape: {{}} }}\n    b: {{ shape: {{}} }}\n"),
+            ),
+            (" { a: { shape: {} } }\n", format!(" {{ {entry}, a: {{ shape: {{}} }} }}\n")),
+        ] {
+            let text = format!(
+                "format: 1\nname: x\ntitle: X\nentities: {{ user: {{ count: 1, fields: {{ _id: index }} }} }}\noperations: {{ read: {{ arguments: {{ user: uniform(user) }}, does: {{ get: user }} }} }}\nmixes: {{ default: {{ read: 1 }} }}\nstrategies:{own}"
+            );
+            let source = Source::new("x.yaml", text.as_str());
+            let scenario = scenario::read(&source, &Diagnostics::new()).unwrap();
+            let made = with_strategies(&source, &scenario, &[tried]);
+            assert_eq!(made.split_once("strategies:").unwrap().1, expected);
+        }
+    }
+}
