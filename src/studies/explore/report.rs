@@ -109,24 +109,25 @@ struct Ranked<'r> {
 }
 
 impl Report {
-    /// Computes the report of explored shapes; `finals` is the run that compared the first ones, which has a report of its own. On a
-    /// terminal the list is whole only if all are asked for.
-    pub fn of_explored(record: &ExploreRecord, finals: Option<&RunRecord>, all: bool) -> Report {
+    /// Computes the report of explored shapes; `finals` is the run that compared the first ones, which has a report of its own.
+    pub fn of_explored(record: &ExploreRecord, finals: Option<&RunRecord>) -> Report {
         let sections =
-            [Some(list(record, all)), failed(record), finals.and_then(|run| agreement(record, run)), refused(record)];
+            [Some(list(record, false)), failed(record), finals.and_then(|run| agreement(record, run)), refused(record)];
         Report::of(headline(record, finals), sections.into_iter().flatten())
+    }
+
+    /// The same without a verdict, as a terminal shows it above that of the final run; all shapes if they are asked for.
+    pub fn of_shapes(record: &ExploreRecord, all: bool) -> Report {
+        let head = headline(record, None);
+        let sections = [Some(list(record, all)), failed(record)].into_iter().flatten();
+        Report::of(if record.finalists.len() < 2 { head } else { Headline { sentences: Vec::new(), ..head } }, sections)
     }
 }
 
 fn subject(record: &ExploreRecord) -> String {
     let measured = record.count(|outcome| matches!(outcome, TriedOutcome::Measured(_)));
-    format!(
-        "{} of {}; mix {}. {} measured.",
-        counted(record.tried.len() as u64, "strategy"),
-        counted(record.combinations, "combination"),
-        plain(&record.mix),
-        counted(measured, "shape")
-    )
+    let (measured, all) = (counted(measured, "shape"), counted(record.combinations, "combination"));
+    format!("{measured} measured of {all} of words; mix {}.", plain(&record.mix))
 }
 
 fn headline(record: &ExploreRecord, finals: Option<&RunRecord>) -> Headline {
@@ -142,9 +143,8 @@ fn headline(record: &ExploreRecord, finals: Option<&RunRecord>) -> Headline {
             three(next / lowest)
         ),
     };
-    let found = finals.filter(|run| run.complete_rounds() > 0).map(|run| Report::new(run).headline);
-    let sentences = found.map(|found| found.sentences).filter(|sentences| !sentences.is_empty());
-    let sentences = sentences.unwrap_or_else(|| vec![estimated]);
+    let found = finals.filter(|run| run.complete_rounds() > 0).and_then(|run| Report::new(run).headline.decision);
+    let sentences: Vec<String> = found.map(|found| found.answer).into_iter().chain([estimated]).collect();
     Headline {
         scenario: plain(&record.scenario.name),
         title: plain(&record.scenario.title),

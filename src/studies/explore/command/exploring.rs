@@ -398,13 +398,13 @@ fn first_problem(findings: &StrategyFindings) -> String {
 /// When one of them cannot be written.
 pub fn conclude(arguments: &ExploreArguments, record: &ExploreRecord, folder: &Path) -> Result<(), CliError> {
     let finals = final_run(record, folder)?;
-    let report = write_study(Report::of_explored(record, finals.as_ref(), arguments.all), folder)?;
-    output::print(&terminal(&report))?;
+    let _ = write_study(Report::of_explored(record, finals.as_ref()), folder)?;
+    output::print(&terminal(&Report::of_shapes(record, arguments.all)))?;
     if let Some(finals) = &finals {
         let folder = folder.join(FINAL_FOLDER);
         let report = report_of(finals, &folder).in_folder(&folder.display().to_string()).with_files();
         write_reports(finals, &report, &folder)?;
-        output::print(&terminal_of_run(&report, false))?;
+        output::print(&format!("\n{}", terminal_of_run(&report, false)))?;
     }
     next(record, folder).print();
     Ok(())

@@ -108,7 +108,7 @@ pub fn report(path: &Path) -> Result<(Report, NextCommand), CliError> {
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     let record = results::load_as::<ExploreRecord>(folder)?;
     let finals = final_run(&record, folder)?;
-    Ok((Report::of_explored(&record, finals.as_ref(), false), next(&record, folder)))
+    Ok((Report::of_explored(&record, finals.as_ref()), next(&record, folder)))
 }
 
 /// The final run; `None` without one.
