@@ -34,7 +34,7 @@ Examples: docshape run blog-comments             measure a built-in scenario
 /// Options that `-h` leaves to `--help`.
 pub const RARE: &str = "all_strategies share write_concern yes db_prefix mongod cache_gb no_verify like rounds slices isolate \
     shared_mongod same_data calls duration arrivals rtt threads timeout noise error_budget seed ab claims \
-    junit tolerance keep refine fault only threshold save_run";
+    junit tolerance keep refine never budget write fault only threshold save_run";
 
 /// An option that `-h` shows if it is usual.
 fn shortened(option: Arg) -> Arg {
