@@ -190,17 +190,24 @@ impl Translation<'_, '_> {
         }
     }
 
-    /// The steps that take a record that is deleted out of the lists of the records that it lists.
-    pub fn leave_lists(&mut self, entity: usize, id: &Node) -> Vec<Node> {
+    /// The steps that take a record that is deleted out of the lists of the records that it lists; `known` is the variable with
+    /// its document.
+    pub fn leave_lists(&mut self, entity: usize, id: &Node, known: Option<&str>) -> Vec<Node> {
         let (model, shape) = (self.model(), self.documents.shape);
         let mut steps = Vec::new();
         for (relation, this) in model.relations.iter().enumerate() {
             if this.one == entity && shape.is_mutual(model, relation) {
                 let field = shape.back_id(model, relation);
                 let collection = model.collection(this.many);
-                self.documents.index(&collection, &[(field.clone(), 1)], false);
                 let pull = map! { "$pull" => map! { this.up() => pulled(shape.referenced(relation), id) } };
-                steps.push(update_many(&collection, map! { field => id.clone() }, pull));
+                let filter = if let Some(known) = known {
+                    let ids = slot(&format!("{known}.{}", shape.list_id(model, relation)));
+                    map! { "_id" => map! { "$in" => ids } }
+                } else {
+                    self.documents.index(&collection, &[(field.clone(), 1)], false);
+                    map! { field => id.clone() }
+                };
+                steps.push(update_many(&collection, filter, pull));
             }
         }
         steps

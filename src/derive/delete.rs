@@ -24,7 +24,7 @@ impl Translation<'_, '_> {
         let (shape, parent) = (self.documents.shape, model.parent_of(entity));
         if !place.path.is_empty() {
             self.check_inner_sums(entity, "deletes")?;
-            let mut steps = [self.below(entity, &id, None)?, self.leave_lists(entity, &id)].concat();
+            let mut steps = [self.below(entity, &id, None)?, self.leave_lists(entity, &id, None)].concat();
             let has_below = !steps.is_empty();
             let pull = map! { "$pull" => map! { place.path.join(".$[].") => map! { "_id" => id } } };
             let pull = together(pull, &self.totals(parent.unwrap_or_default(), "", false, &mut steps));
@@ -36,17 +36,18 @@ impl Translation<'_, '_> {
             return Ok(Write { is_joint: has_below, ..Write::joint(steps) });
         }
         let kept = parent.filter(|relation| shape.word(*relation) == Word::List || shape.has_totals(*relation));
-        // What the deleted document tells of others: its parent, what is added up there, and its children.
+        // What the deleted document tells of others: its parent, what is added up there, its children, and what lists it.
         let of_parent = kept.filter(|relation| shape.up_word(*relation) == Word::Reference);
         let named = of_parent.map(|relation| model.relations[relation].up().to_owned());
         let sums = kept.map(|relation| shape.sums(relation)).unwrap_or_default();
         let listed = model.children_of(entity).filter(|child| shape.up_word(*child) == Word::List);
         let listed = listed.map(|child| shape.list_id(model, child));
-        let fields: Vec<String> = sums.iter().cloned().chain(named).chain(listed).collect();
+        let is_listed = |one: &usize| model.relations[*one].one == entity && shape.is_mutual(model, *one);
+        let mutual = (0..model.relations.len()).filter(is_listed).map(|one| shape.list_id(model, one));
+        let fields: Vec<String> = sums.iter().cloned().chain(named).chain(listed).chain(mutual).collect();
         let old = if fields.is_empty() { String::new() } else { self.fresh("old") };
-        let below =
-            [self.below(entity, &id, Some(old.as_str()).filter(|old| !old.is_empty()))?, self.leave_lists(entity, &id)]
-                .concat();
+        let known = Some(old.as_str()).filter(|old| !old.is_empty());
+        let below = [self.below(entity, &id, known)?, self.leave_lists(entity, &id, known)].concat();
         let has_below = !below.is_empty();
         let delete = map! { "deleteOne" => place.collection.as_str(), "filter" => place.filter.clone() };
         if kept.is_none() && !has_below && !is_inner {

@@ -44,6 +44,12 @@ impl Translation<'_, '_> {
             let message = format!("`{list}` is in both directions, and changed inside of `atomically`");
             return refuse_shape(relation, message, "not derived", "make it an operation of its own, or try `list`");
         }
+        let may_be_gone = self.may_be_gone(&owner, this.one);
+        if may_be_gone && !is_inner && !is_mutual && (!adds || listed.is_empty()) {
+            // One update tells whether it changed the record, left it as it was, or found none.
+            let (operator, entry) = if adds { ("$addToSet", id) } else { ("$pull", pulled(listed, &id)) };
+            return Ok(Write::one(place.update(map! { operator => map! { this.down() => entry } })));
+        }
         let mut steps = Vec::new();
         let mut source = argument.to_owned();
         if adds && !listed.is_empty() {
@@ -74,7 +80,6 @@ impl Translation<'_, '_> {
         } else {
             steps.push(guarded.update(change));
         }
-        let may_be_gone = self.may_be_gone(&owner, this.one);
         if may_be_gone && is_inner {
             // What is there already ends no other write.
             steps.push(map! { "if" => missed, "then" => vec![place.count(), fail("reply == 0", "not_found()")] });

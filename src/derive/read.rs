@@ -165,7 +165,7 @@ impl Translation<'_, '_> {
                 return Ok(if shape.is_joined {
                     self.joined(from, *relation, selection)
                 } else {
-                    self.listed(from, None, *relation, selection)
+                    self.listed(from, None, (*relation, true), selection)
                 });
             }
             _ => {}
@@ -314,21 +314,28 @@ impl Translation<'_, '_> {
         is_listing && selection.sort.is_empty() && !selection.is_unordered
     }
 
+    /// The field with the `_id`s of the records to which a list leads, from the record that has it, or from one in it.
+    pub fn ids_of(&self, relation: usize, is_down: bool) -> String {
+        let (shape, model) = (self.documents.shape, self.model());
+        if is_down { shape.list_id(model, relation) } else { shape.back_id(model, relation) }
+    }
+
     /// The records whose `_id`s are in a list, by two queries, or by one if the document with the list is in a variable.
     /// Without `_id`s there is none.
     pub fn listed(
         &mut self,
         from: &str,
         known: Option<&str>,
-        relation: usize,
+        (relation, is_down): (usize, bool),
         mut selection: Selection,
     ) -> LogicalReply {
         let this = &self.model().relations[relation];
-        let place = self.locate(from, this.one);
-        let by_list = selection.by_arrival || self.keeps_list(relation, &selection);
+        let (holder, entity) = if is_down { (this.one, this.many) } else { (this.many, this.one) };
+        let place = self.locate(from, holder);
+        let by_list = is_down && (selection.by_arrival || self.keeps_list(relation, &selection));
         let found = known.map_or_else(|| self.fresh("found"), str::to_owned);
         let [ids, rows] = ["ids", "rows"].map(|name| self.fresh(name));
-        let list = self.documents.shape.list_id(self.model(), relation);
+        let list = self.ids_of(relation, is_down);
         let mut steps = std::mem::take(&mut selection.before);
         let part = self.part(&mut selection, &mut steps);
         let mut all = format!("{found}.{list}");
@@ -365,7 +372,7 @@ impl Translation<'_, '_> {
             selection.sort.clear();
         }
         let by_id = map! { "_id" => map! { "$in" => slot(&ids) } };
-        let find = with(self.find(this.many, by_id, &selection), "as", rows.as_str());
+        let find = with(self.find(entity, by_id, &selection), "as", rows.as_str());
         steps.push(unless_empty(&ids, vec![find]));
         LogicalReply { steps, value }
     }

@@ -256,8 +256,8 @@ impl<'m> Translation<'_, 'm> {
         }
         let mut steps = read.steps();
         let is_loaded = model.argument(self.operation, argument).is_some_and(|one| one.is_loaded);
-        if !made.is_empty() && (!is_loaded || model.is_deleted(entity)) {
-            // The record may be gone: what belongs to it is null then.
+        if !made.is_empty() && (!is_loaded || model.is_deleted(entity) || model.is_changed(entity, by)) {
+            // The record may be gone, or have other values now: what belongs to it is null then.
             steps.push(map! { "let" => made.iter().fold(map! {}, |nulls, name| with(nulls, name, "null")) });
             steps.push(map! { "if" => format!("{record} != null"), "then" => then });
         } else {
@@ -375,9 +375,9 @@ impl<'m> Translation<'_, 'm> {
                 Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
             }
             word if self.is_joinable(&subject, word) => Ok(self.include(read, &subject, selection)),
-            Word::List if is_down => {
-                read.show([self.documents.shape.list_id(model, relation)]);
-                Ok(self.listed(argument, Some(&record), relation, selection))
+            Word::List if is_down || self.documents.shape.is_mutual(model, relation) => {
+                read.show([self.ids_of(relation, is_down)]);
+                Ok(self.listed(argument, Some(&record), (relation, is_down), selection))
             }
             _ => self.selected(&subject, model.entity_of(&subject), selection),
         }
@@ -398,22 +398,25 @@ impl<'m> Translation<'_, 'm> {
         };
         let (model, shape) = (self.model(), self.documents.shape);
         let (entity, this) = (model.entity_of(subject), &model.relations[relation]);
-        let list = shape.list_id(model, relation);
-        let is_listed = is_down && shape.word(relation) == Word::List;
+        let (list, there) = (self.ids_of(relation, is_down), shape.list_id(model, relation));
+        // The record that was read has their `_id`s.
+        let has_ids = shape.is_mutual(model, relation) || is_down && shape.word(relation) == Word::List;
+        let is_listed = is_down && has_ids;
         let keeps_list = is_listed && self.keeps_list(relation, &selection);
-        let (local, foreign) = match (is_listed, is_down) {
+        let (local, foreign) = match (has_ids, is_down) {
             (true, _) => (list.as_str(), "_id"),
             (_, true) => ("_id", this.up()),
-            (_, false) => ("_id", list.as_str()),
+            (_, false) => ("_id", there.as_str()),
         };
-        self.index_selection(subject, &selection.filter, &selection.sort);
+        if !has_ids {
+            self.index_selection(subject, &selection.filter, &selection.sort);
+        }
         read.before.append(&mut selection.before);
         let part = if is_listed { self.part(&mut selection, &mut read.before) } else { None };
         read.joins.extend(part.map(|part| sliced("$set", this.down(), part)));
         let inner = self.inner(entity, &mut selection, keeps_list);
         let name = if is_down { this.down() } else { this.up() };
-        let is_stored = is_listed || shape.is_mutual(model, relation);
-        let (local, name) = (prefixed(&read.path, local), format!("{name}{}", if is_stored { "_" } else { "" }));
+        let (local, name) = (prefixed(&read.path, local), format!("{name}{}", if has_ids { "_" } else { "" }));
         let value = read.join(&name, &model.collection(entity), (&local, foreign), inner);
         let value = if keeps_list {
             read.show([list.clone()]);
