@@ -124,6 +124,13 @@ impl<A: Observer, B: Observer> Observer for (&A, &B) {
     }
 }
 
+/// An observer that may be missing.
+impl<O: Observer> Observer for Option<O> {
+    fn event(&self, event: &Event<'_>) {
+        self.iter().for_each(|observer| observer.event(event));
+    }
+}
+
 /// Ignores all events.
 impl Observer for () {
     fn event(&self, _: &Event<'_>) {}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::generate::{Label, Seed, Stream};
 use crate::record::{COUNTERS, Claimable, Metric, SizeMetric};
 use crate::results::RunRecord;
-use crate::stats::{own_cost, own_time, shares, value};
+use crate::stats::{MixEstimate, ShareFlip, own_cost, own_time, shares, value};
 
 use super::record::{ExploreRecord, MeasuredShape, TriedOutcome, TriedRecord};
 
@@ -135,6 +135,28 @@ pub fn best_of_random_mixes(record: &ExploreRecord) -> Vec<(&str, f64)> {
     all
 }
 
+/// The shares of operations beyond which another shape has a lower estimate than the first one of the list, by operation and direction the
+/// nearest to the mix, which comes first.
+pub fn flips(record: &ExploreRecord) -> Vec<(&str, ShareFlip)> {
+    let ranked = ranked(record);
+    let times = ranked.iter().filter_map(|(tried, _)| Some(tried.measured()?.times.clone())).collect();
+    let estimate = MixEstimate { times, shares: mix_shares(record), noise: record.settings.noise };
+    let of = |place: usize| {
+        let name = ranked[place].0.name.as_str();
+        estimate.share_flips(0, place).into_iter().map(move |flip| (name, flip))
+    };
+    let mut all: Vec<(&str, ShareFlip)> = (1..ranked.len()).flat_map(of).collect();
+    all.sort_by(|one, other| one.1.distance().total_cmp(&other.1.distance()));
+    let mut seen = Vec::new();
+    all.retain(|(_, flip)| {
+        let place = (flip.operation, flip.share > flip.measured);
+        let is_new = !seen.contains(&place);
+        seen.push(place);
+        is_new
+    });
+    all
+}
+
 /// The own costs of the strategies of a run, in its order; times are multiplied by `scale`.
 pub fn measured_shapes(own: &RunRecord, scale: f64) -> Vec<MeasuredShape> {
     let operations = 0..own.operations.len();
@@ -192,6 +214,14 @@ mod tests {
         let record = all();
         let order: Vec<_> = ranked(&record).into_iter().map(|(one, time)| (one.name.as_str(), time)).collect();
         assert_eq!(order, [("embed", 125.0), ("reference", 175.0), ("list", 232.5), ("by_hand", 450.0)]);
+    }
+
+    #[test]
+    fn another_shape_is_first_beyond_a_share() {
+        let record = all();
+        let flips: Vec<_> = flips(&record).into_iter().map(|(name, flip)| (name, flip.operation, flip.share)).collect();
+        // Of reads and writes alike: 100 and 200 us against 200 and 100.
+        assert_eq!(flips, [("reference", 0, 0.5), ("reference", 1, 0.5)]);
     }
 
     #[test]

@@ -10,9 +10,9 @@ use crate::report::{
     three, time,
 };
 use crate::results::{Part, RunRecord};
-use crate::stats::{Prediction, mix_ratio};
+use crate::stats::{Prediction, ShareFlip, mix_ratio};
 
-use super::ranking::{best_of_random_mixes, better_in_everything, estimate, ranked};
+use super::ranking::{best_of_random_mixes, better_in_everything, estimate, flips, ranked};
 use super::record::{ExploreRecord, TriedOutcome, TriedRecord};
 use super::search::MOST_COMBINATIONS;
 
@@ -24,6 +24,9 @@ const SHOWN: usize = 8;
 
 /// A shape is worse in an operation if that takes so many times as long as with the best shape of the list.
 const WORSE: f64 = 1.5;
+
+/// How many mixes are named in which another shape is first.
+const FLIPS: usize = 4;
 
 /// How many of these operations are named.
 const WORSE_NAMED: usize = 2;
@@ -111,15 +114,20 @@ struct Ranked<'r> {
 impl Report {
     /// Computes the report of explored shapes; `finals` is the run that compared the first ones, which has a report of its own.
     pub fn of_explored(record: &ExploreRecord, finals: Option<&RunRecord>) -> Report {
-        let sections =
-            [Some(list(record, false)), failed(record), finals.and_then(|run| agreement(record, run)), refused(record)];
+        let sections = [
+            Some(list(record, false)),
+            flipped(record),
+            failed(record),
+            finals.and_then(|run| agreement(record, run)),
+            refused(record),
+        ];
         Report::of(headline(record, finals), sections.into_iter().flatten())
     }
 
     /// The same without a verdict, as a terminal shows it above that of the final run; all shapes if they are asked for.
     pub fn of_shapes(record: &ExploreRecord, all: bool) -> Report {
         let head = headline(record, None);
-        let sections = [Some(list(record, all)), failed(record)].into_iter().flatten();
+        let sections = [Some(list(record, all)), flipped(record), failed(record)].into_iter().flatten();
         Report::of(if record.finalists.len() < 2 { head } else { Headline { sentences: Vec::new(), ..head } }, sections)
     }
 }
@@ -255,6 +263,19 @@ fn agreement(record: &ExploreRecord, finals: &RunRecord) -> Option<Section> {
     let lead = format!("Time per call of the mix, relative to {}.", name(best));
     (!lines.is_empty())
         .then(|| Section::new("estimates", "Estimates and the run").lead(lead).items(lines).only(Forms::DETAILED))
+}
+
+/// The mixes in which another shape has the lowest estimate.
+fn flipped(record: &ExploreRecord) -> Option<Section> {
+    let line = |(name, flip): (&str, ShareFlip)| {
+        let (word, operation) =
+            if flip.share > flip.measured { ("above", flip.operation) } else { ("below", flip.operation) };
+        let operation = record.weights.get(operation).map_or("", |(name, _)| name.as_str());
+        let (share, measured) = (percent(flip.share), percent(flip.measured));
+        format!("{} {word} {share} of calls (now {measured}): {}", plain(operation), plain(name))
+    };
+    let lines: Vec<String> = flips(record).into_iter().take(FLIPS).map(line).collect();
+    (!lines.is_empty()).then(|| Section::new("flips", "Where another shape is first, by the estimates").items(lines))
 }
 
 /// What does not give the model's answers, or could not be measured.

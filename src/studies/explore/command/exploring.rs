@@ -362,8 +362,8 @@ impl<'e> Exploring<'e> {
                 let points = vec![servers.point(&begun, &observer, false)];
                 let mut rounds =
                     Rounds { points, at: 0, interleaving: Interleaving::InStep, save_together: &|_| Ok(()) };
-                let say = |line: &str| Progress::say(progress.as_ref(), line);
-                let result = carry_out(&mut rounds, servers.servers.ended(), &say).await;
+                let result = carry_out(&mut rounds, servers.servers.ended(), &output::line).await;
+                progress.iter().for_each(Progress::end);
                 let Some(point) = rounds.points.first_mut() else { return Ok(Exit::Success) };
                 let written = point.end(status(&result));
                 record = Some(point.record.clone());
