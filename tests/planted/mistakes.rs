@@ -145,7 +145,7 @@ pub const MISTAKES: &[Mistake] = &[
         - aggregate: products
           pipeline:
             - $match: { catalog_number: <product.catalog_number> }
-            - $lookup: { from: parts, localField: parts, foreignField: _id, as: joined }
+            - $lookup: { from: parts, localField: parts, foreignField: _id, pipeline: [{ $sort: { _id: 1 } }], as: joined }
         - return: "reply[0].joined"
 "#,
         )],
