@@ -32,8 +32,6 @@ pub use logical::LogicalStep;
 pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
 pub use operation::{MixDefinition, OperationDefinition};
-#[cfg(test)]
-pub(crate) use read::compose;
 pub use read::{Outline, read};
 pub(crate) use read::{read_audit, read_steps, read_strategy};
 pub use run::{GrowthDefinition, RunDefinition, SweepDefinition};

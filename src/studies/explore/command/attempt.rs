@@ -18,8 +18,9 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Of a scenario without errors, whose own strategies are derived first, so that shapes like theirs have their names.
-    pub fn new(scenario: &Scenario, choice: &Choice) -> Attempts {
+    /// Of a scenario without errors. Those of its strategies that take part are derived first, so that shapes like theirs have their
+    /// names.
+    pub fn new(scenario: &Scenario, choice: &Choice, tried: &[TriedRecord]) -> Attempts {
         // Claims, sweeps and growth are about strategies that are left out here.
         let bare = Scenario {
             claims: Vec::new(),
@@ -32,8 +33,9 @@ impl Attempts {
         let choice = Choice { strategies: Vec::new(), repeat: false, ..choice.clone() };
         let mut derived = BTreeMap::new();
         for (name, node) in compile::derived(scenario, &choice).into_iter().flat_map(|found| found.strategies) {
-            let strategy = scenario.strategies.iter().find(|strategy| strategy.name.value == name);
-            if strategy.is_some_and(|strategy| !strategy.is_unsafe && strategy.operations.is_empty()) {
+            let takes_part = tried.iter().any(|one| one.is_of_scenario() && one.name == name);
+            let mut named = scenario.strategies.iter().filter(|strategy| strategy.name.value == name);
+            if takes_part && named.all(|strategy| strategy.operations.is_empty()) {
                 derived.entry(commands(&node)).or_insert(name);
             }
         }

@@ -7,17 +7,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::campaign::{Interleaving, Rounds, carry_out, format_duration, status};
+use crate::cli::exit::write_error;
 use crate::cli::progress::Progress;
 use crate::cli::report::{report_of, terminal, terminal_of_run, write_study};
-use crate::cli::reservation::databases;
 use crate::cli::run::{Invocation, JobServers, PointSetup, ServerJob, resume, write_reports};
 use crate::cli::scenario::Ready;
 use crate::cli::server::ServerChoice;
-use crate::cli::session::Session;
 use crate::cli::{CliError, Exit, output};
 use crate::compile::{Choice, compile};
 use crate::report::{Report, counted};
-use crate::results::verification::{StrategyFindings, Verification};
 use crate::results::{self, Arrivals, LoadModel, Part, RunRecord, RunSettings, StudyKind};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 use crate::server::embedded::Checkpoints;
@@ -25,18 +23,11 @@ use crate::studies::explore::ranking::{finalists, measured_shapes};
 use crate::studies::explore::record::{ExploreRecord, ScreenRecord, TriedOutcome, TriedRecord};
 use crate::studies::explore::report::{self, FINAL_FOLDER};
 use crate::studies::explore::{search, shapes};
-use crate::verify::{Verifier, VerifySettings};
 
 use super::{Attempts, ExploreArguments, final_run, next};
 
-/// The mix that a model has for verification.
-const VERIFY_MIX: &str = "verify";
-
-/// Calls per phase in which a shape has to give the model's answers.
-const VERIFY_CALLS: u64 = 100;
-
-/// Clients of the concurrent phases.
-const VERIFY_CLIENTS: usize = 8;
+/// The scenario with the finalists as strategies.
+const FINALISTS_FILE: &str = "finalists.yaml";
 
 /// Shapes that are verified and measured together.
 const GROUP: usize = 8;
@@ -47,10 +38,10 @@ const SCREEN_CALLS: u64 = 1_000;
 
 /// What is tried, and what is finished of it.
 pub struct Exploring<'e> {
-    arguments: &'e ExploreArguments,
-    record: ExploreRecord,
-    scenario: Scenario,
-    source: Source,
+    pub(super) arguments: &'e ExploreArguments,
+    pub(super) record: ExploreRecord,
+    pub(super) scenario: Scenario,
+    pub(super) source: Source,
     choice: Choice,
     folder: &'e Path,
     attempts: Attempts,
@@ -67,7 +58,7 @@ impl<'e> Exploring<'e> {
         choice: Choice,
         folder: &'e Path,
     ) -> Result<Exploring<'e>, CliError> {
-        let mut attempts = Attempts::new(&scenario, &choice);
+        let mut attempts = Attempts::new(&scenario, &choice, &record.tried);
         let is_derived = |one: &&TriedRecord| {
             let is_left_out =
                 matches!(one.outcome, TriedOutcome::Refused(_) | TriedOutcome::Unread(_) | TriedOutcome::Same(_));
@@ -79,7 +70,7 @@ impl<'e> Exploring<'e> {
         Ok(made)
     }
 
-    fn save(&self) -> Result<(), CliError> {
+    pub(super) fn save(&self) -> Result<(), CliError> {
         Ok(results::save_document(&self.record, self.folder)?)
     }
 
@@ -130,7 +121,7 @@ impl<'e> Exploring<'e> {
         self.record.tried.iter().filter(|one| matches!(one.outcome, TriedOutcome::Derived | TriedOutcome::Verified))
     }
 
-    fn with_outcome(&self, names: &[String], is_it: fn(&TriedOutcome) -> bool) -> Vec<String> {
+    pub(super) fn with_outcome(&self, names: &[String], is_it: fn(&TriedOutcome) -> bool) -> Vec<String> {
         let has_it = |name: &&String| self.record.named(name).is_some_and(|one| is_it(&one.outcome));
         names.iter().filter(has_it).cloned().collect()
     }
@@ -169,13 +160,19 @@ impl<'e> Exploring<'e> {
         Ok(true)
     }
 
-    /// The scenario with these shapes, ready to be measured; `mix` is another one than the user's.
-    fn ready(&self, names: &[String], mix: Option<&str>, repeat: bool) -> Result<Ready, CliError> {
+    /// The scenario with these shapes, ready to be measured; `mix` is another one than the user's. What is compared in the end is a file
+    /// of its own, with which the run can be repeated.
+    pub(super) fn ready(&self, names: &[String], mix: Option<&str>, is_final: bool) -> Result<Ready, CliError> {
         let tried: Vec<&TriedRecord> = names.iter().filter_map(|name| self.record.named(name)).collect();
         let added: Vec<&TriedRecord> = tried.iter().copied().filter(|one| !one.is_of_scenario()).collect();
         let text = shapes::with_strategies(&self.source, &self.scenario, &added);
-        let source = Source::new(self.source.path.as_str(), text.as_str());
-        let mut choice = Choice { strategies: names.to_vec(), all: false, repeat, ..self.choice.clone() };
+        let file = self.folder.join(FINALISTS_FILE);
+        if is_final {
+            results::write_whole(&file, &text).map_err(|error| write_error(&file, &error))?;
+        }
+        let path = if is_final { file.display().to_string() } else { self.source.path.clone() };
+        let source = Source::new(path, text.as_str());
+        let mut choice = Choice { strategies: names.to_vec(), all: false, repeat: is_final, ..self.choice.clone() };
         if let Some(mix) = mix {
             choice = Choice { mix: Some(mix.to_owned()), shares: Vec::new(), ..choice };
         }
@@ -191,57 +188,12 @@ impl<'e> Exploring<'e> {
         Ok(Ready { source, scenario, plan: Arc::new(plan), skipped: Vec::new() })
     }
 
-    fn server(&self, checkpoints: Checkpoints) -> Result<ServerChoice, CliError> {
+    pub(super) fn server(&self, checkpoints: Checkpoints) -> Result<ServerChoice, CliError> {
         Ok(self.arguments.study.server.choice()?.with_checkpoints(checkpoints))
     }
 
-    /// Verifies shapes, with few calls each, and notes what became of them.
-    fn verify(&mut self, group: &[String]) -> Result<(), CliError> {
-        let names = self.with_outcome(group, |outcome| *outcome == TriedOutcome::Derived);
-        if names.is_empty() {
-            return Ok(());
-        }
-        let started = Instant::now();
-        let has_mix = self.scenario.mixes.iter().any(|mix| mix.name.value == VERIFY_MIX);
-        let ready = self.ready(&names, has_mix.then_some(VERIFY_MIX), false)?;
-        let plan = ready.plan;
-        let namespace = self.arguments.study.server.databases.namespace(&plan.name, &Invocation::now().id);
-        let settings = VerifySettings {
-            namespace: namespace.clone(),
-            command: format!("docshape verify {}", self.source.path),
-            calls: VERIFY_CALLS,
-            clients: VERIFY_CLIENTS,
-            timeout: self.record.settings.timeout(),
-        };
-        let mut of = databases(&namespace, &plan);
-        let concurrent = |name: &String| [namespace.names.concurrent(name), namespace.names.in_order(name)];
-        of.extend(names.iter().flat_map(concurrent));
-        let mut found = None;
-        Session::run(self.server(Checkpoints::EveryFewSeconds)?, async |session| {
-            let work = async || {
-                let target = session.client(settings.connections()).await?;
-                Ok(Verifier::new(&plan, settings.clone(), &target, session.stop.clone()).run().await?)
-            };
-            found = Some(session.with_databases(&namespace, &of, work).await?);
-            Ok(Exit::Success)
-        })
-        .map_err(|error| self.resumable(error))?;
-        for findings in found.iter().flat_map(|found: &Verification| &found.strategies) {
-            let outcome =
-                if findings.is_clean() { TriedOutcome::Verified } else { TriedOutcome::Wrong(first_problem(findings)) };
-            self.record
-                .tried
-                .iter_mut()
-                .filter(|one| one.name == findings.name)
-                .for_each(|one| one.outcome = outcome.clone());
-        }
-        self.save()?;
-        output::line(&report::verified(&self.record, &names, started.elapsed()));
-        Ok(())
-    }
-
     /// Adds how to go on to an error.
-    fn resumable(&self, error: CliError) -> CliError {
+    pub(super) fn resumable(&self, error: CliError) -> CliError {
         let finished = self.record.count(|outcome| matches!(outcome, TriedOutcome::Measured(_))) as usize;
         resume::with_finished(error, StudyKind::Explore, self.folder, (finished, "shape"))
     }
@@ -329,7 +281,7 @@ impl<'e> Exploring<'e> {
         names: &[String],
         folder: &str,
         settings: RunSettings,
-        repeat: bool,
+        is_final: bool,
     ) -> Result<(RunRecord, Option<CliError>), CliError> {
         let folder: PathBuf = self.folder.join(folder);
         if results::is_run_folder(&folder) {
@@ -338,16 +290,16 @@ impl<'e> Exploring<'e> {
                 return Ok((known, None));
             }
             // Rounds of own costs are short.
-            if !repeat {
-                fs::remove_dir_all(&folder).map_err(|error| crate::cli::exit::write_error(&folder, &error))?;
+            if !is_final {
+                fs::remove_dir_all(&folder).map_err(|error| write_error(&folder, &error))?;
             }
         }
         let choice = self.server(Checkpoints::OnlyByFsync)?;
         let setup = if results::is_run_folder(&folder) {
             PointSetup::resumed(results::load(&folder)?, folder.clone())?
         } else {
-            let ready = self.ready(names, None, repeat)?;
-            let chosen = Choice { strategies: names.to_vec(), all: false, repeat, ..self.choice.clone() };
+            let ready = self.ready(names, None, is_final)?;
+            let chosen = Choice { strategies: names.to_vec(), all: false, repeat: is_final, ..self.choice.clone() };
             PointSetup::new(ready, chosen, settings, folder.clone())
         };
         let job = ServerJob::new(vec![setup], Invocation::now(), &self.arguments.study);
@@ -377,19 +329,6 @@ impl<'e> Exploring<'e> {
             (None, Ok(_)) => Err(CliError::failure("nothing was measured")),
         }
     }
-}
-
-/// The first thing that is wrong with a strategy.
-fn first_problem(findings: &StrategyFindings) -> String {
-    let problems = findings.phases.iter().flat_map(|phase| &phase.problems).map(|problem| problem.title.clone());
-    let audits = findings.phases.iter().flat_map(|phase| &phase.audits).filter(|audit| audit.anomalies() > 0);
-    let audits = audits.map(|audit| format!("audit {} finds {}", audit.audit, counted(audit.anomalies(), "row")));
-    let live = findings
-        .live
-        .iter()
-        .filter(|live| live.fails())
-        .map(|live| format!("audit {} fails while calls run", live.audit));
-    problems.chain(audits).chain(live).next().unwrap_or_else(|| "it does not give the model's answers".to_owned())
 }
 
 /// Writes the reports of the study and of its final run, and prints the list and the verdict.

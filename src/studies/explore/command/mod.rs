@@ -3,6 +3,7 @@
 pub mod argument;
 mod attempt;
 mod exploring;
+mod proof;
 mod write;
 
 use std::path::Path;
