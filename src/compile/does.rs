@@ -166,7 +166,8 @@ impl DoesCompiler<'_, '_> {
                 let otherwise = optional(find(options, "else").map(|node| resolve(node, &mut self.steps.scope)))?;
                 let condition = self.template(options, "if")?.zip(otherwise);
                 let (set, inc) = (self.template(options, "set")?, self.template(options, "inc")?);
-                LogicalWrite::Update { entity, record, set, inc, moves_to, condition }
+                let returning = named("returning").map(|field| Arc::from(field.value));
+                LogicalWrite::Update { entity, record, set, inc, moves_to, condition, returning }
             }
             "delete" => LogicalWrite::Delete { entity, record },
             adds => {

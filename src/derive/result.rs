@@ -50,6 +50,7 @@ pub(super) fn returns(model: &Model, operation: usize) -> Derived<Option<Node>> 
             if word.value == "list" { many(model, entity, row, options, model.is_listing(&subject)) } else { row }
         }
         "count" | "sum" => "value".into(),
+        "update" if option(options, "returning").is_some() => "value".into(),
         _ => return Ok(None),
     };
     place(&mut made, span);

@@ -2,7 +2,7 @@
 
 use crate::scenario::{LogicalStep, Node, Spanned, Tree};
 
-use super::build::{is_empty, keep, map, slot, with};
+use super::build::{all, is_empty, keep, map, slot, with};
 use super::document::{Made, each, with_extras};
 use super::model::{option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
@@ -275,8 +275,8 @@ impl Translation<'_, '_> {
         if let Some(relation) = model.parent_of(entity)
             && let Some(to) = option(options, "set").and_then(|set| set.get(model.relations[relation].up()))
         {
-            if keys.len() > 1 || is_inner || option(options, "if").is_some() {
-                let help = "make it an operation of its own, without `if` and other fields";
+            if keys.len() > 1 || is_inner || option(options, "if").or(option(options, "returning")).is_some() {
+                let help = "make it an operation of its own, without `if`, `returning` and other fields";
                 return refuse(format!("`update: {argument}` moves a record and does more"), "not derived", help);
             }
             return self.relocate(argument, entity, relation, to);
@@ -303,8 +303,9 @@ impl Translation<'_, '_> {
         }
         let place = self.locate(argument, entity);
         let is_guarded = !is_empty(&condition) || is_inner;
+        let returning = text_option(options, "returning");
         if let Some(write) = self.versioned_update(argument, entity, [changes("set"), changes("inc")], is_guarded)? {
-            return Ok(write);
+            return if returning.is_some() { not_returned() } else { Ok(write) };
         }
         let (mut write, copies) = self.changed_copies(entity, changes("set"))?;
         let set = [changes("set"), copies.as_mapping().unwrap_or_default()].concat();
@@ -326,6 +327,18 @@ impl Translation<'_, '_> {
         // An update that passes by a record which moves must not take that for a false condition.
         let may_be_gone = self.may_be_gone(argument, entity) || self.wanders(entity);
         let guarded = place.guarded(&condition);
+        if let Some(field) = returning {
+            let is_more = write.is_joint || !write.steps.is_empty() || !follow.is_empty() || sums.is_some();
+            if is_more || is_inner || may_be_gone || !place.path.is_empty() {
+                return not_returned();
+            }
+            self.check_fields(entity, &[field.to_owned()])?;
+            let now = self.fresh("now");
+            let change = with(changed(&guarded, update, all(&[field], 1)), "returnDocument", "after");
+            write.steps.push(with(change, "as", now.as_str()));
+            write.steps.extend(otherwise.map(|otherwise| fail(&format!("{now} == null"), otherwise)));
+            return Ok(Write { result: Some(format!("{now}.{field}")), ..write });
+        }
         if otherwise.is_none() && follow.is_empty() && !write.is_joint {
             write.then(self.followed(entity, &place, guarded.update(update), is_inner));
             if is_inner && may_be_gone {
@@ -385,6 +398,12 @@ impl Translation<'_, '_> {
         let step = map! { "retry" => map! { "attempts" => ATTEMPTS }, "do" => body };
         Write { result: Some(format!("outcome({written})")), ..Write::one(step) }
     }
+}
+
+/// Refuses to return what a write of more than one document made, or of one that may be gone.
+fn not_returned<T>() -> Derived<T> {
+    let message = "`returning` of a record that is in an array, has copies or numbers elsewhere, or may be gone";
+    refuse(message, "not derived", "write this operation by hand")
 }
 
 /// A change of a document that returns fields of it.

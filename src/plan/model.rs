@@ -131,6 +131,8 @@ pub enum LogicalWrite {
         moves_to: Option<usize>,
         /// `if` and `else`
         condition: Option<(Template, Expression)>,
+        /// The field whose new value is returned.
+        returning: Option<Arc<str>>,
     },
     /// `delete`, with all children.
     Delete {

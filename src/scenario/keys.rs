@@ -297,6 +297,7 @@ pub(super) const LOGICAL: &[Keys] = &[
         optional("inc", Takes::Document, "what is added to fields").example("{ stock: -1 }"),
         optional("if", Takes::Document, "a condition, as in a filter of MongoDB").example("{ stock: { $gt: 0 } }"),
         optional("else", Takes::Scalar, "the outcome where the condition is false").example("rejected('stock')"),
+        optional("returning", Takes::Text, "the field whose new value the call returns").example("stock"),
     ],
     &[required("delete", Takes::Text, "a record, with its children").example("order")],
     &[

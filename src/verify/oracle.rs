@@ -187,7 +187,9 @@ impl<'p> Oracle<'p> {
         let mut outcome = Value::Outcome(Outcome::Ok);
         for write in writes {
             match self.write(write, frame)? {
-                Ok(made) if writes.len() == 1 => outcome = Value::Outcome(made),
+                Ok(made) if writes.len() == 1 => {
+                    outcome = self.returned(write, frame)?.unwrap_or(Value::Outcome(made));
+                }
                 Ok(_) => {}
                 Err(failed) => {
                     self.records = before;
@@ -196,6 +198,12 @@ impl<'p> Oracle<'p> {
             }
         }
         Ok(outcome)
+    }
+
+    /// The new value that a write returns instead of its outcome.
+    fn returned(&self, write: &LogicalWrite, frame: &mut Frame) -> Answer<Option<Value>> {
+        let LogicalWrite::Update { entity, record, returning: Some(field), .. } = write else { return Ok(None) };
+        Ok(self.records[*entity].get(&key(&record.evaluate(frame)?)?).map(|row| at(row, field)))
     }
 
     /// Makes a write. Returns its outcome, or as an error the one that ends the operation.
@@ -218,7 +226,7 @@ impl<'p> Oracle<'p> {
                 }
                 Ok(Ok(Outcome::Ok))
             }
-            LogicalWrite::Update { entity, record, set, inc, moves_to, condition } => {
+            LogicalWrite::Update { entity, record, set, inc, moves_to, condition, .. } => {
                 let key = key(&record.evaluate(frame)?)?;
                 let Some(row) = self.records[*entity].get(&key).cloned() else { return gone };
                 if let Some((condition, otherwise)) = condition

@@ -136,7 +136,7 @@ pub const MISTAKES: &[Mistake] = &[
     ),
     of(
         ["in_does_not_keep_the_order", "parts-products", "child_refs_lookup", ""],
-        (Sequential, "differs: parts_full("),
+        (Sequential, "differs from the model: parts_full("),
         &[(
             "    join: lookup\n",
             r#"    join: lookup
@@ -268,18 +268,13 @@ pub const MISTAKES: &[Mistake] = &[
         &[(r#"- return: "reply.members[0].unread""#, r#"- return: "reply.members[0]""#)],
     ),
     of(
-        [
-            "before_instead_of_after",
-            "parts-products",
-            "child_refs_applookup",
-            "embed_all_versioned,child_refs_applookup",
-        ],
-        (Sequential, "differs: adjust_qty("),
+        ["before_instead_of_after", "parts-products", "embed_all_versioned", ""],
+        (Sequential, "differs from the model: adjust_qty("),
         &[(
-            r"          projection: { qty: 1 }
+            r"          update: { $inc: { qty: <change>, version: 1 } }
           returnDocument: after
 ",
-            r"          projection: { qty: 1 }
+            r"          update: { $inc: { qty: <change>, version: 1 } }
 ",
         )],
     ),
@@ -499,12 +494,12 @@ pub const MISTAKES: &[Mistake] = &[
     ),
     of(
         ["part_renamed_in_no_product", "parts-products", "denorm_both_txn", ""],
-        (Sequential, "differs: part_names("),
+        (Sequential, "differs from the model: part_names("),
         &[("arrayFilters: [{ copy._id: <part> }]", "arrayFilters: [{ copy.id: <part> }]")],
     ),
     of(
         ["first_match_only_of_the_copies", "parts-products", "denorm_both_txn", ""],
-        (Sequential, "differs: part_names("),
+        (Sequential, "differs from the model: part_names("),
         &[("- updateMany: products", "- updateOne: products")],
     ),
     of(
