@@ -106,13 +106,16 @@ impl DoesCompiler<'_, '_> {
         if let Gives::Sum(field) = &gives {
             self.fields(entity).check_number("sum", field, target.span);
         }
-        let has_own_order = matches!(&subject, ReadStart::Related(_, _, relation) if !relation.is_inverse);
+        let has_order = |from: usize, relation: &RelationWay| {
+            !relation.is_inverse && !self.scenario.entities[from].is_set(&relation.field)
+        };
+        let has_own_order = matches!(&subject, ReadStart::Related(_, from, relation) if has_order(*from, relation));
         let with = find(options, "with").and_then(Node::as_mapping).unwrap_or_default();
         let with = all(with.iter().map(|(name, node)| {
             let relation = self.relation(entity, name)?;
             let whole: Vec<_> = vec![(Spanned::new("fields".to_owned(), name.span), node.clone())];
             let options = node.as_mapping().unwrap_or(if node.as_list().is_some() { &whole } else { &[] });
-            let part = self.part(relation.entity, options, relation.is_one || !relation.is_inverse)?;
+            let part = self.part(relation.entity, options, relation.is_one || has_order(entity, &relation))?;
             Some((Arc::from(name.value.as_str()), relation, part))
         }));
         Some(LogicalRead { subject, entity, part: self.part(entity, options, has_own_order)?, with: with?, gives })

@@ -87,7 +87,7 @@ fn compile_entity(
         let count = resolve(&entity.count, &mut scope);
         let mut fields = Vec::new();
         for (name, value) in entity.helpers.iter().chain(&entity.fields) {
-            let value = set_items(value).unwrap_or(value);
+            let value = value.as_set().unwrap_or(value);
             scope.relabel(format!("{}.{}", entity.name.value, name.value));
             let value = resolve_field(value, &mut scope);
             let target = value.as_ref().and_then(|value| entity_of(value, &scope));
@@ -109,17 +109,9 @@ fn compile_entity(
 fn row(entity: &scenario::EntityDefinition) -> Vec<RowField> {
     let field = |(name, value): &(Spanned<String>, Node)| RowField {
         name: Arc::from(name.value.as_str()),
-        is_set: set_items(value).is_some(),
+        is_set: value.as_set().is_some(),
     };
     entity.fields.iter().map(field).collect()
-}
-
-/// The list of a field that is written as `{ set: LIST }`: one whose order does not count.
-fn set_items(value: &Node) -> Option<&Node> {
-    match value.as_mapping()? {
-        [(word, items)] if word.value == "set" => Some(items),
-        _ => None,
-    }
 }
 
 /// Whether an expression reads a slot of another field.

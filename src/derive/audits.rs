@@ -47,6 +47,14 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
             audits.push((format!("{one}_{down}_differ"), about, balance(listed(literal(1)), other)));
             continue;
         }
+        if !shape.keeps_own_list(model, relation) {
+            let id_only = vec![map! { "$project" => map! { "_id" => 1 } }];
+            let found = super::read::lookup(&manys, &list_id, "_id", id_only, "found_");
+            let none: Vec<Node> = Vec::new();
+            let stages = [unwinds(&[down.to_owned()]), vec![found, map! { "$match" => map! { "found_" => none } }]];
+            let about = format!("Records of {down} that a {one} lists and that do not exist.");
+            audits.push((format!("{one}_{down}_differ"), about, pipeline(&ones, stages.concat())));
+        }
         if this.kind != RelationKind::Children {
             continue;
         }

@@ -125,7 +125,11 @@ fn of(relation: &ModelRelation, uses: &Uses) -> Vec<Vec<String>> {
             all.extend(down.iter().map(|down| vec![down.clone()]));
             if relation.up.is_some() {
                 all.push(vec![plain("list"), plain("reference")]);
-                all.extend(up.into_iter().map(|up| vec![plain("list"), up]));
+                all.extend(up.iter().map(|up| vec![plain("list"), up.clone()]));
+            }
+            if relation.up.is_some() && !relation.has_order {
+                all.push(vec![plain("reference")]);
+                all.extend(up.into_iter().map(|up| vec![up]));
             }
         }
         RelationKind::Children => {

@@ -9,7 +9,7 @@ use super::build::{all, is_empty, keep, map, slot, with};
 use super::document::Made;
 use super::model::RelationKind;
 use super::refusal::{Derived, refuse_shape};
-use super::shape::pulled;
+use super::shape::{entry, pulled};
 use super::translate::{Changes, Located, Translation};
 use super::versions::{NOT_COMPARED, OTHER_SOURCE};
 use super::write::{Write, changed, fail};
@@ -162,20 +162,22 @@ impl Translation<'_, '_> {
     pub fn new_lists(&mut self, argument: &str, entity: usize, write: &mut Write, made: &mut Made) {
         let (model, shape) = (self.model(), self.documents.shape);
         for (relation, this) in model.relations.iter().enumerate() {
-            let (is_mutual, listed) = (shape.is_mutual(model, relation), shape.listed(relation));
-            if this.one != entity || this.kind != RelationKind::Listing || !is_mutual && listed.is_empty() {
+            let Some((_, list)) = this.own_list().filter(|(one, _)| *one == entity) else { continue };
+            if !shape.is_shared(model, relation) {
                 continue;
             }
+            let listed = if this.is_turned { &[] } else { shape.listed(relation) };
             let ids = self.fresh("ids");
-            write.steps.push(keep(&ids, format!("{argument}.{}.map(x, x._id)", this.down())));
+            write.steps.push(keep(&ids, format!("{argument}.{list}.map(x, x._id)")));
             let filter = map! { "_id" => map! { "$in" => slot(&ids) } };
-            let place = Located { collection: model.collection(this.many), path: Vec::new(), filter, id: slot(&ids) };
-            let back = is_mutual.then(|| {
-                map! { "$push" => map! { this.up() => shape.back_entry(relation, argument, argument) } }
+            let other = this.listed_entity();
+            let place = Located { collection: model.collection(other), path: Vec::new(), filter, id: slot(&ids) };
+            let back = shape.back_list(model, relation).map(|(field, copied)| {
+                map! { "$push" => map! { field => entry(copied, argument, argument) } }
             });
-            let is_shared = model.is_changed(this.many, listed);
-            write.is_joint |= is_mutual || is_shared;
-            let change = back.or_else(|| (is_shared && self.protects()).then(|| self.touch(&place, this.many)));
+            let is_shared = model.is_changed(other, listed);
+            write.is_joint |= back.is_some() || is_shared;
+            let change = back.or_else(|| (is_shared && self.protects()).then(|| self.touch(&place, other)));
             if let Some(change) = change {
                 write.steps.push(update_many(&place.collection, place.filter.clone(), change));
             }
@@ -196,11 +198,12 @@ impl Translation<'_, '_> {
         let (model, shape) = (self.model(), self.documents.shape);
         let mut steps = Vec::new();
         for (relation, this) in model.relations.iter().enumerate() {
-            if this.one == entity && shape.is_mutual(model, relation) {
-                let field = shape.back_id(model, relation);
-                let collection = model.collection(this.many);
-                let pull = map! { "$pull" => map! { this.up() => pulled(shape.referenced(relation), id) } };
-                let filter = if let Some(known) = known {
+            let is_own = this.own_list().is_some_and(|(one, _)| one == entity);
+            if let Some((list, copied)) = shape.back_list(model, relation).filter(|_| is_own) {
+                let field = if copied.is_empty() { list.to_owned() } else { format!("{list}._id") };
+                let collection = model.collection(this.listed_entity());
+                let pull = map! { "$pull" => map! { list => pulled(copied, id) } };
+                let filter = if let Some(known) = known.filter(|_| !this.is_turned) {
                     let ids = slot(&format!("{known}.{}", shape.list_id(model, relation)));
                     map! { "_id" => map! { "$in" => ids } }
                 } else {

@@ -76,18 +76,14 @@ impl Translation<'_, '_> {
     pub fn check_lists(&self, entity: usize, what: &str) -> Derived<()> {
         let (model, shape) = (self.model(), self.documents.shape);
         let is_shared = |relation: &usize| {
-            let this = &model.relations[*relation];
-            let has_copies = shape.is_mutual(model, *relation) || !shape.listed(*relation).is_empty();
-            this.one == entity && this.kind == RelationKind::Listing && has_copies
+            let owner = model.relations[*relation].own_list().map(|(one, _)| one);
+            owner == Some(entity) && shape.is_shared(model, *relation)
         };
         match (0..model.relations.len()).find(is_shared) {
             None => Ok(()),
             Some(relation) => {
-                let message = format!(
-                    "`{}` has copies or both directions, and a `{}` {what}",
-                    model.key(relation),
-                    model.name(entity)
-                );
+                let message =
+                    format!("`{}` is more than a list, and a `{}` {what}", model.key(relation), model.name(entity));
                 refuse_shape(relation, message, "not derived", "try `list` without fields")
             }
         }
@@ -99,7 +95,7 @@ impl Translation<'_, '_> {
         let refers = |relation: &usize| match model.relations[*relation].kind {
             RelationKind::Children => false,
             RelationKind::Reference => model.relations[*relation].one == entity,
-            RelationKind::Listing => model.relations[*relation].many == entity,
+            RelationKind::Listing => model.relations[*relation].listed_entity() == entity,
         };
         if let Some(relation) = (0..model.relations.len()).find(refers) {
             let message = format!("`delete: {argument}` leaves `{}` without its record", model.key(relation));

@@ -7,6 +7,7 @@ use crate::scenario::Node;
 use super::build::{is_empty, map, mapping, slot, with, with_all};
 use super::model::{Model, RelationKind};
 use super::order::{directions, sorted};
+use super::read::lookup;
 use super::refusal::{Derived, refuse_shape};
 use super::shape::{ModelShape, Word};
 use super::summary::{VERSION, check_buckets, check_totals, check_versions, sum_of, version_of};
@@ -73,11 +74,9 @@ impl<'m> DerivedDocuments<'m> {
             }
         }
         for (position, relation) in model.relations.iter().enumerate() {
-            let has_copies = shape.is_mutual(model, position) || !shape.listed(position).is_empty();
             let ends = [relation.one, relation.many].map(|entity| shape.home(model, entity).1.is_empty());
-            if relation.kind == RelationKind::Listing && has_copies && ends != [true, true] {
-                let message =
-                    format!("`{}` has copies or both directions, of records that are in arrays", model.key(position));
+            if shape.is_shared(model, position) && ends != [true, true] {
+                let message = format!("`{}` is more than a list, of records that are in arrays", model.key(position));
                 return refuse_shape(
                     position,
                     message,
@@ -91,10 +90,7 @@ impl<'m> DerivedDocuments<'m> {
         check_versions(model, shape)?;
         for entity in 0..model.scenario.entities.len() {
             let extras = documents.extras(entity, "", "", None);
-            let is_own = |relation: usize, field: &str| {
-                let this = &model.relations[relation];
-                this.one == entity && this.kind == RelationKind::Listing && this.down() == field
-            };
+            let is_own = |relation: usize, field: &str| model.relations[relation].own_list() == Some((entity, field));
             let is_taken = |(relation, field, _): &&Extra| model.has_field(entity, field) && !is_own(*relation, field);
             if let Some((relation, field, _)) = extras.iter().find(is_taken) {
                 let (key, name) = (model.key(*relation), model.name(entity));
@@ -225,20 +221,41 @@ impl<'m> DerivedDocuments<'m> {
         extras
     }
 
+    /// The document of a record: all of its fields but lists that are elsewhere, and these.
+    pub fn document(&self, entity: usize, record: &str, extras: Vec<Extra>) -> Node {
+        let elsewhere: Vec<&str> = self.shape.lists_elsewhere(self.model, entity).map(|(_, list)| list).collect();
+        if elsewhere.is_empty() && extras.is_empty() {
+            return slot(record);
+        }
+        let own = self.model.entity(entity).fields.iter().map(|(name, _)| name.value.clone());
+        let own = own.filter(|field| !elsewhere.contains(&field.as_str()));
+        let own: Vec<(String, Node)> = if elsewhere.is_empty() {
+            vec![("...".to_owned(), slot(record))]
+        } else {
+            own.map(|field| (field.clone(), slot(&format!("{record}.{field}")))).collect()
+        };
+        mapping(own.into_iter().chain(extras.into_iter().map(|(_, field, value)| (field, value))).collect())
+    }
+
     /// What the documents of both sides of a list of records have besides their fields.
     fn list_extras(&self, position: usize, entity: usize, record: &str, made: Option<&Made>) -> Vec<Extra> {
         let (this, shape) = (&self.model.relations[position], self.shape);
         let (up, down) = (this.up(), this.down());
         let mut extras = Vec::new();
-        if this.one == entity && !shape.listed(position).is_empty() {
+        let all = format!(
+            "referrers({}.{}, {record})",
+            self.model.name(if this.is_turned { this.many } else { this.one }),
+            if this.is_turned { up } else { down }
+        );
+        if this.one == entity && (this.is_turned || !shape.listed(position).is_empty()) {
             let value = match made {
+                None if this.is_turned => each("x", &all, shape.list_entry(position, "x")),
                 None => each("x", &format!("{record}.{down}"), shape.list_entry(position, "x")),
                 Some(made) => made.lists.get(&position).map_or_else(|| Vec::new().into(), |list| slot(list)),
             };
             extras.push((position, down.to_owned(), value));
         }
         if this.many == entity && shape.is_mutual(self.model, position) {
-            let all = format!("referrers({}.{down}, {record})", self.model.name(this.one));
             let value = match made {
                 None => each("x", &all, shape.back_entry(position, "x", "x")),
                 Some(_) => Vec::new().into(),
@@ -260,7 +277,7 @@ impl<'m> DerivedDocuments<'m> {
     fn embedded(&self, entity: usize, children: &str, made: Option<&Made>) -> Node {
         let name = self.model.name(entity);
         let extras = self.extras(entity, name, "", made);
-        if extras.is_empty() { slot(children) } else { each(name, children, with_extras(name, extras)) }
+        if extras.is_empty() { slot(children) } else { each(name, children, self.document(entity, name, extras)) }
     }
 
     /// The collections, with indexes.
@@ -283,8 +300,9 @@ impl<'m> DerivedDocuments<'m> {
                     map! { "each" => loops }
                 };
                 let extras = self.extras(entity, name, &format!("{name}.{}", self.parent_name(entity)), None);
-                if !extras.is_empty() {
-                    made = with(made, "document", with_extras(name, extras));
+                let document = self.document(entity, name, extras);
+                if document != slot(name) {
+                    made = with(made, "document", document);
                 }
                 let indexes = self.indexes_of(&collection);
                 if !indexes.is_empty() {
@@ -327,6 +345,22 @@ impl<'m> DerivedDocuments<'m> {
         Some(map! { "$set" => map! { down => format!("${down}._id") } })
     }
 
+    /// The stage that finds the `_id`s of the records that list one of the many side.
+    fn listing(&self, relation: usize, name: &str) -> Node {
+        let only_id: Vec<Node> = vec![map! { "$project" => map! { "_id" => 1 } }];
+        let from = self.model.collection(self.model.relations[relation].one);
+        lookup(&from, "_id", &self.shape.list_id(self.model, relation), only_id, name)
+    }
+
+    /// The stages that give a record the lists that are elsewhere.
+    fn gathered(&self, entity: usize) -> Vec<Node> {
+        let lists = self.shape.lists_elsewhere(self.model, entity);
+        let stages = lists.flat_map(|(relation, list)| {
+            [self.listing(relation, list), map! { "$set" => map! { list => format!("${list}._id") } }]
+        });
+        stages.collect()
+    }
+
     /// The steps that read back entities whose records are not documents with all that they need.
     pub fn state(&self) -> Vec<(String, Node)> {
         let entities = 0..self.model.scenario.entities.len();
@@ -357,19 +391,12 @@ impl<'m> DerivedDocuments<'m> {
                     }
                     Word::List => {
                         let through = &self.model.relations[relation];
-                        let only_id: Vec<Node> = vec![map! { "$project" => map! { "_id" => 1 } }];
-                        let lookup = map! {
-                            "from" => self.model.collection(through.one),
-                            "localField" => "_id",
-                            "foreignField" => self.shape.list_id(self.model, relation),
-                            "pipeline" => only_id,
-                            "as" => "owners",
-                        };
                         let owner = map! { through.up() => map! { "$first" => "$owners._id" } };
-                        vec![map! { "$lookup" => lookup }, map! { "$set" => owner }]
+                        vec![self.listing(relation, "owners"), map! { "$set" => owner }]
                     }
                 };
                 pipeline.extend(self.restored(entity));
+                pipeline.extend(self.gathered(entity));
                 if pipeline.is_empty() {
                     return None;
                 }
@@ -378,12 +405,6 @@ impl<'m> DerivedDocuments<'m> {
             })
             .collect()
     }
-}
-
-/// `{ ...: <record>, extras }`
-pub(super) fn with_extras(record: &str, extras: Vec<Extra>) -> Node {
-    let extras = extras.into_iter().map(|(_, field, value)| (field, value));
-    mapping([("...".to_owned(), slot(record))].into_iter().chain(extras).collect())
 }
 
 /// A list of one item for each element of another list.

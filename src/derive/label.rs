@@ -1,7 +1,8 @@
 //! What a shape is called in a table, and the sentences about it.
 
 use super::model::{Model, ModelRelation, RelationKind};
-use super::shape::{ModelShape, RelationWords, WORDS};
+use super::shape::ModelShape;
+use super::words::{RelationWords, WORDS};
 
 /// The words of the longest label.
 const MOST_WORDS: usize = 12;
@@ -54,7 +55,10 @@ impl ModelShape {
         });
         let part = |(relation, placement): (&ModelRelation, &RelationWords)| {
             let name = if relation.down().is_empty() { relation.up() } else { relation.down() };
-            format!("{name}: {}", placement.words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "))
+            format!(
+                "{name}: {}",
+                placement.words.iter().map(|(word, _)| placement.written(word)).collect::<Vec<_>>().join(", ")
+            )
         };
         let parts: Vec<String> = all.map(part).collect();
         let mut left = MOST_WORDS;
@@ -71,7 +75,7 @@ impl ModelShape {
 }
 
 fn is_default(placement: &RelationWords) -> bool {
-    matches!(placement.words.as_slice(), [(_, arguments)] if arguments.is_empty())
+    !placement.is_turned && matches!(placement.words.as_slice(), [(_, arguments)] if arguments.is_empty())
 }
 
 fn word_count(text: &str) -> usize {

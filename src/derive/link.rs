@@ -1,7 +1,7 @@
 //! Records that are added to lists of records, and removed from them.
 
 use super::build::{all, map, slot, with};
-use super::model::{PathEnd, RelationKind};
+use super::model::PathEnd;
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::{entry, pulled};
 use super::translate::{Located, Translation};
@@ -14,62 +14,71 @@ impl Translation<'_, '_> {
         let entity = model.record(self.operation, argument)?;
         let list = list.unwrap_or_default();
         let subject = self.subject(list, true)?;
-        if let PathEnd::Many(owner, relation, false) = &subject {
-            let (word, to) = if adds { ("add", "to") } else { ("remove", "from") };
-            let other = format!("{argument}.{}", model.relations[*relation].down());
-            let message = format!("`{list}` is the other direction of `{}`", model.key(*relation));
-            let help = format!("the list is of the other record: `{word}: {owner}, {to}: {other}`");
-            return refuse(message, "not where the list is", help);
-        }
-        let PathEnd::Many(owner, relation, true) = subject else {
+        let PathEnd::Many(owner, relation, is_down) = subject else {
             let message = format!("`{list}` is not a list of records");
             return refuse(message, "a list is needed here", "for example `to: product.parts`");
         };
         let this = &model.relations[relation];
-        if this.kind != RelationKind::Listing || this.many != entity {
+        let own_list = this.own_list().filter(|_| this.listed_entity() == entity || is_down == this.is_turned);
+        let Some((owning, field)) = own_list else {
             let message = format!("`{list}` is no field with a list of `{}`", model.name(entity));
             let help = "`add` and `remove` are for fields with lists of records; for children try `create`, `delete` or `update`";
             return refuse(message, "not such a list", help);
+        };
+        if is_down == this.is_turned {
+            let (word, to) = if adds { ("add", "to") } else { ("remove", "from") };
+            let message = format!("`{list}` is the other direction of `{}`", model.key(relation));
+            let help = format!("the list is of the other record: `{word}: {owner}, {to}: {argument}.{field}`");
+            return refuse(message, "not where the list is", help);
         }
-        let place = self.locate(&owner, this.one);
+        // The record whose document has the list, and the one that is in it.
+        let (holder, linked) = if this.is_turned { (argument, owner.as_str()) } else { (owner.as_str(), argument) };
+        let place = self.locate(holder, this.one);
         if let (false, Some(parent)) = (place.path.is_empty(), model.parent_of(this.one)) {
             let message = format!("`{list}` is inside of another record: `{}` is `embed`", model.key(parent));
             return refuse_shape(parent, message, "not derived", "try `reference` here");
         }
-        let (shape, id) = (self.documents.shape, slot(&format!("{argument}._id")));
+        let (shape, id) = (self.documents.shape, slot(&format!("{linked}._id")));
         let (listed, is_mutual) = (shape.listed(relation), shape.is_mutual(model, relation));
         let list_id = shape.list_id(model, relation);
-        let other = self.document(&format!("{argument}._id"), entity);
-        if is_inner && is_mutual {
-            let message = format!("`{list}` is in both directions, and changed inside of `atomically`");
+        let other = self.document(&format!("{linked}._id"), this.many);
+        if is_inner && shape.back_list(model, relation).is_some() {
+            let message = format!("`{list}` is in other records, and changed inside of `atomically`");
             return refuse_shape(relation, message, "not derived", "make it an operation of its own, or try `list`");
         }
-        let may_be_gone = self.may_be_gone(&owner, this.one);
-        if may_be_gone && !is_inner && !is_mutual && (!adds || listed.is_empty()) {
+        let may_be_gone = self.may_be_gone(&owner, owning);
+        if may_be_gone && !is_inner && !is_mutual && !this.is_turned && (!adds || listed.is_empty()) {
             // One update tells whether it changed the record, left it as it was, or found none.
             let (operator, entry) = if adds { ("$addToSet", id) } else { ("$pull", pulled(listed, &id)) };
             return Ok(Write::one(place.update(map! { operator => map! { this.down() => entry } })));
         }
+        // The owner is written before, where only the other record has the list.
+        let needs_owner = this.is_turned && adds && may_be_gone;
         let mut steps = Vec::new();
-        let mut source = argument.to_owned();
-        if adds && !listed.is_empty() {
+        let mut source = linked.to_owned();
+        if needs_owner && listed.is_empty() {
+            let change = self.protects().then(|| other.update(self.touch(&other, this.many)));
+            let missed = if change.is_some() { "reply.matched == 0" } else { "reply == 0" };
+            steps.extend([change.unwrap_or_else(|| other.count()), fail(missed, "not_found()")]);
+        } else if adds && !listed.is_empty() {
             source = self.fresh("source");
             // The other record is written later, or now, so that a change of its fields conflicts.
             let projection = all(listed, 1);
-            let is_touched = !is_mutual && self.protects() && model.is_changed(entity, listed);
+            let is_touched = !is_mutual && self.protects() && (needs_owner || model.is_changed(this.many, listed));
             let read = if is_touched {
-                changed(&other, self.touch(&other, entity), projection)
+                changed(&other, self.touch(&other, this.many), projection)
             } else {
                 other.find(Some(projection))
             };
             steps.push(with(read, "as", source.as_str()));
+            steps.extend(needs_owner.then(|| fail(&format!("{source} == null"), "not_found()")));
         }
         let (state, operator, entry) = if adds {
-            (map! { "$ne" => id.clone() }, "$push", entry(listed, argument, &source))
+            (map! { "$ne" => id.clone() }, "$push", entry(listed, linked, &source))
         } else {
             (id.clone(), "$pull", pulled(listed, &id))
         };
-        let guarded = Located { filter: with(place.filter.clone(), &list_id, state), ..self.locate(&owner, this.one) };
+        let guarded = Located { filter: with(place.filter.clone(), &list_id, state), ..self.locate(holder, this.one) };
         let change = map! { operator => map! { this.down() => entry } };
         let copied = shape.referenced(relation);
         let (mut reply, mut missed) = ("reply".to_owned(), "reply.matched == 0".to_owned());
@@ -83,8 +92,9 @@ impl Translation<'_, '_> {
         if may_be_gone && is_inner {
             // What is there already ends no other write.
             steps.push(map! { "if" => missed, "then" => vec![place.count(), fail("reply == 0", "not_found()")] });
-        } else if may_be_gone {
-            steps.push(missing(&missed, &place, "reply == 0 ? not_found() : same()"));
+        } else if may_be_gone && !needs_owner {
+            let owner = if this.is_turned { &other } else { &place };
+            steps.push(missing(&missed, owner, "reply == 0 ? not_found() : same()"));
         } else if !is_inner {
             steps.push(fail(&missed, "same()"));
         }
@@ -92,6 +102,6 @@ impl Translation<'_, '_> {
             let back = if adds { shape.back_entry(relation, &owner, &reply) } else { pulled(copied, &place.id) };
             steps.push(other.update(map! { operator => map! { this.up() => back } }));
         }
-        Ok(Write { is_joint: may_be_gone || is_mutual || steps.len() > 2, ..Write::joint(steps) })
+        Ok(Write { is_joint: may_be_gone && !this.is_turned || is_mutual || steps.len() > 2, ..Write::joint(steps) })
     }
 }

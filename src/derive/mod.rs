@@ -29,6 +29,7 @@ mod translate;
 mod unread;
 mod versions;
 mod with;
+mod words;
 mod write;
 
 use crate::scenario::{Diagnostics, Node, Scenario, Span, Spanned, StrategyDefinition, list_of, read_strategy};
@@ -184,6 +185,7 @@ fn derived(
             return None;
         }
     };
+    let model = &shape.turned(model);
     let here = span_of(strategy);
     let at = |refusal: &Refusal| refusal.relation.map(|relation| shape.place(relation).unwrap_or(here));
     let mut documents = match DerivedDocuments::new(model, &shape) {

@@ -19,7 +19,7 @@ pub struct Facts {
 }
 
 /// What is known of an argument.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ArgumentFacts {
     /// Its name.
     pub name: String,
@@ -43,7 +43,7 @@ pub(super) enum RelationKind {
 }
 
 /// One record of `one` has many of `many`; for [`RelationKind::Listing`], `one` has the list.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ModelRelation {
     pub one: usize,
     pub many: usize,
@@ -52,9 +52,24 @@ pub(super) struct ModelRelation {
     /// Its name in records of `many`.
     pub up: Option<String>,
     pub kind: RelationKind,
+    /// Whether it is a list of records whose order counts.
+    pub has_order: bool,
+    /// Whether the list of the model is that of `many`, and only the records of `one` have it.
+    pub is_turned: bool,
 }
 
 impl ModelRelation {
+    /// The entity of which a list of records is a field, and the name of the field.
+    pub fn own_list(&self) -> Option<(usize, &str)> {
+        let own = if self.is_turned { (self.many, self.up()) } else { (self.one, self.down()) };
+        (self.kind == RelationKind::Listing).then_some(own)
+    }
+
+    /// The entity of the records in such a list.
+    pub fn listed_entity(&self) -> usize {
+        if self.is_turned { self.one } else { self.many }
+    }
+
     /// The name in records of `one`; empty where it has none.
     pub fn down(&self) -> &str {
         self.down.as_deref().unwrap_or_default()
@@ -80,6 +95,7 @@ pub(super) enum PathEnd {
 }
 
 /// The model of a scenario.
+#[derive(Clone)]
 pub(super) struct Model<'s> {
     pub scenario: &'s Scenario,
     pub relations: Vec<ModelRelation>,
@@ -99,16 +115,19 @@ impl<'s> Model<'s> {
             if let Some(one) = owner.filter(|one| *one < many) {
                 let down = entity.children_name.as_ref().map(|name| name.value.clone());
                 let up = Some(scenario.entities[one].name.value.clone());
-                relations.push(ModelRelation { one, many, down, up, kind: RelationKind::Children });
+                let kind = RelationKind::Children;
+                relations.push(ModelRelation { one, many, down, up, kind, has_order: false, is_turned: false });
             }
             for (field, target, is_list) in &facts.references[many] {
                 let name = Some(field.clone());
                 let other = entity.inverse.as_ref().and_then(|names| names.get(field)?.as_text().map(str::to_owned));
-                relations.push(if *is_list {
-                    ModelRelation { one: many, many: *target, down: name, up: other, kind: RelationKind::Listing }
+                let (kind, one, many, down, up) = if *is_list {
+                    (RelationKind::Listing, many, *target, name, other)
                 } else {
-                    ModelRelation { one: *target, many, down: None, up: name, kind: RelationKind::Reference }
-                });
+                    (RelationKind::Reference, *target, many, None, name)
+                };
+                let has_order = *is_list && !entity.is_set(field);
+                relations.push(ModelRelation { one, many, down, up, kind, has_order, is_turned: false });
             }
         }
         let arguments = facts.arguments;
@@ -149,6 +168,19 @@ impl<'s> Model<'s> {
         });
         model.changed = changes.flatten().collect();
         model
+    }
+
+    /// The model in which lists of records that only the listed records have are lists of these.
+    pub fn turned(&self, is_turned: impl Fn(usize) -> bool) -> Model<'s> {
+        let mut turned = self.clone();
+        for (position, relation) in turned.relations.iter_mut().enumerate().filter(|(position, _)| is_turned(*position))
+        {
+            debug_assert!(!self.relations[position].is_turned);
+            std::mem::swap(&mut relation.one, &mut relation.many);
+            std::mem::swap(&mut relation.down, &mut relation.up);
+            relation.is_turned = true;
+        }
+        turned
     }
 
     /// Checks what any shape needs; a problem comes with the relation that it is about.
@@ -203,9 +235,10 @@ impl<'s> Model<'s> {
     /// The name of a relation in a `shape`.
     pub fn key(&self, relation: usize) -> String {
         let relation = &self.relations[relation];
-        match &relation.down {
-            Some(down) => format!("{}.{down}", self.name(relation.one)),
-            None => format!("{}.{}", self.name(relation.many), relation.up()),
+        match (relation.own_list(), &relation.down) {
+            (Some((entity, list)), _) => format!("{}.{list}", self.name(entity)),
+            (None, Some(down)) => format!("{}.{down}", self.name(relation.one)),
+            (None, None) => format!("{}.{}", self.name(relation.many), relation.up()),
         }
     }
 
@@ -320,7 +353,7 @@ impl<'s> Model<'s> {
 
     /// Whether a path is the list of records of a field, which has an order of its own.
     pub fn is_listing(&self, subject: &PathEnd) -> bool {
-        matches!(subject, PathEnd::Many(_, relation, true) if self.relations[*relation].kind == RelationKind::Listing)
+        matches!(subject, PathEnd::Many(_, relation, true) if self.relations[*relation].has_order)
     }
 
     /// The relation of this name at an entity, and whether the entity is its `one`.

@@ -4,7 +4,7 @@ use crate::scenario::{Node, Scalar, Spanned, Tree};
 
 use super::build::{all, is_empty, keep, map, pipeline, slot, with, with_all};
 use super::document::unwinds;
-use super::model::{PathEnd, RelationKind, option};
+use super::model::{PathEnd, option};
 use super::order::sorted;
 use super::refusal::{Derived, refuse};
 use super::selection::Selection;
@@ -310,8 +310,7 @@ impl Translation<'_, '_> {
 
     /// Whether records come in the order of the list that names them.
     pub fn keeps_list(&self, relation: usize, selection: &Selection) -> bool {
-        let is_listing = self.model().relations[relation].kind == RelationKind::Listing;
-        is_listing && selection.sort.is_empty() && !selection.is_unordered
+        self.model().relations[relation].has_order && selection.sort.is_empty() && !selection.is_unordered
     }
 
     /// The field with the `_id`s of the records to which a list leads, from the record that has it, or from one in it.

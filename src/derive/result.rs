@@ -85,7 +85,7 @@ fn included(model: &Model, entity: usize, name: &str, node: &Node) -> Derived<No
     let options = node.as_mapping().unwrap_or_default();
     let fields = texts(node.as_mapping().map_or(Some(node), |_| option(options, "fields")));
     let row = record(model, many_entity, &fields);
-    Ok(many(model, many_entity, row, options, is_down && this.kind == RelationKind::Listing))
+    Ok(many(model, many_entity, row, options, is_down && this.has_order))
 }
 
 /// The records that the writes of an operation change, make or need.

@@ -1,10 +1,11 @@
 //! Where a strategy has the records of each relation, and which fields it has twice.
 
-use crate::scenario::{Node, Span, Spanned, Tree, list_of, nearest, suggest};
+use crate::scenario::{Node, Span, Spanned};
 
 use super::build::{map, slot, with};
-use super::model::{Model, ModelRelation, RelationKind};
-use super::refusal::{Derived, Refusal, refuse};
+use super::model::{Model, RelationKind};
+use super::refusal::Refusal;
+use super::words::{RelationWords, find, words};
 
 /// How records are found along a relation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,32 +18,6 @@ pub(super) enum Word {
     List,
     /// Arrays of up to this many whole records, in documents of their own with the `_id` of the parent.
     Bucket,
-}
-
-/// The words, with what their sentences and labels say. `{a_one}` and `{a_many}` are the entities, `{down}` and `{up}` the names,
-/// `{arguments}` what a word takes; without it, these are fields that are copied.
-pub(super) const WORDS: [(&str, &str, &str); 7] = [
-    ("embed", "{a_one} contains its {down}", "{down} embedded"),
-    ("reference", "{a_many} has the `_id` of its {up}", "{up} referenced"),
-    ("list", "{a_one} has the `_id`s of its {down}", "{down} listed"),
-    ("bucket", "{down} are in buckets of {arguments}", "{down} in buckets"),
-    ("counted", "{a_one} has the number of its {down}", "{down} counted"),
-    ("sum", "{a_one} has the sum of its {down}' {arguments}", "{arguments} of {down} added up"),
-    ("newest", "{a_one} has the {arguments} newest of its {down}", "newest {down} inside"),
-];
-
-/// The words of a relation with their arguments, and where they are written.
-#[derive(Debug, Clone)]
-pub(super) struct RelationWords {
-    pub words: Vec<(&'static str, Vec<String>)>,
-    span: Option<Span>,
-}
-
-impl RelationWords {
-    /// The arguments of a word; `None` if the relation does not have it.
-    fn get(&self, word: &str) -> Option<&[String]> {
-        self.words.iter().find(|(name, _)| *name == word).map(|(_, arguments)| arguments.as_slice())
-    }
 }
 
 /// Fields of one record that other documents have, too.
@@ -84,18 +59,19 @@ impl ModelShape {
         is_joined: bool,
         is_plain: bool,
     ) -> Result<ModelShape, (Span, Box<Refusal>)> {
-        let default = |relation: &ModelRelation| {
-            let word = if relation.kind == RelationKind::Listing { "list" } else { "reference" };
-            RelationWords { words: vec![(word, Vec::new())], span: None }
-        };
-        let mut placements: Vec<RelationWords> = model.relations.iter().map(default).collect();
+        let mut placements: Vec<RelationWords> =
+            model.relations.iter().map(|relation| RelationWords::default_of(relation.kind)).collect();
         for (key, node) in entries {
             let relation = find(model, &key.value).map_err(|refusal| (key.span, refusal))?;
             let span = if node.span.is_empty() { key.span } else { node.span };
-            let words = words(model, relation, node).map_err(|refusal| (span, refusal))?;
-            placements[relation] = RelationWords { words, span: Some(node.span) };
+            placements[relation] = words(model, relation, node).map_err(|refusal| (span, refusal))?;
         }
         Ok(ModelShape { placements, is_joined, is_ordered: false, is_plain, has_versions: false })
+    }
+
+    /// The model in which lists that only the listed records have are turned round.
+    pub fn turned<'s>(&self, model: &Model<'s>) -> Model<'s> {
+        model.turned(|relation| self.placements[relation].is_turned)
     }
 
     /// How the records of the many side are found.
@@ -141,7 +117,31 @@ impl ModelShape {
     pub fn copied_list(&self, model: &Model, entity: usize) -> Option<usize> {
         (0..model.relations.len()).find(|relation| {
             let this = &model.relations[*relation];
-            this.one == entity && this.kind == RelationKind::Listing && !self.listed(*relation).is_empty()
+            self.keeps_own_list(model, *relation)
+                && this.own_list().is_some_and(|(one, _)| one == entity)
+                && !self.listed(*relation).is_empty()
+        })
+    }
+
+    /// Whether a list of records is more than their `_id`s in the document of the one that has them: copies, both directions,
+    /// or elsewhere.
+    pub fn is_shared(&self, model: &Model, relation: usize) -> bool {
+        let has_more = self.is_mutual(model, relation) || !self.listed(relation).is_empty();
+        let is_listing = model.relations[relation].kind == RelationKind::Listing;
+        is_listing && (has_more || !self.keeps_own_list(model, relation))
+    }
+
+    /// Whether the records that have a list in the model have it in their documents.
+    pub fn keeps_own_list(&self, model: &Model, relation: usize) -> bool {
+        !model.relations[relation].is_turned
+    }
+
+    /// The lists of the records of an entity that are not in their documents.
+    pub fn lists_elsewhere<'m>(&self, model: &'m Model, entity: usize) -> impl Iterator<Item = (usize, &'m str)> {
+        let elsewhere = (0..model.relations.len()).filter(|relation| !self.keeps_own_list(model, *relation));
+        elsewhere.filter_map(move |relation| {
+            let (one, list) = model.relations[relation].own_list()?;
+            (one == entity).then_some((relation, list))
         })
     }
 
@@ -155,6 +155,15 @@ impl ModelShape {
     pub fn back_id(&self, model: &Model, relation: usize) -> String {
         let up = model.relations[relation].up();
         if self.referenced(relation).is_empty() { up.to_owned() } else { format!("{up}._id") }
+    }
+
+    /// The list in listed records of those that list them, and the fields that its entries have; `None` where they have none.
+    pub fn back_list<'m>(&self, model: &'m Model, relation: usize) -> Option<(&'m str, &[String])> {
+        let this = &model.relations[relation];
+        if this.is_turned {
+            return Some((this.down(), self.listed(relation)));
+        }
+        self.is_mutual(model, relation).then(|| (this.up(), self.referenced(relation)))
     }
 
     /// An entry of a list of the one side, as a template; `record` is the expression of the record.
@@ -272,135 +281,4 @@ pub(super) fn pulled(copied: &[String], id: &Node) -> Node {
 /// Whether copies, and the `_id`, are all that is asked for.
 pub(super) fn covers(copied: &[String], fields: &[String]) -> bool {
     !fields.is_empty() && !copied.is_empty() && fields.iter().all(|field| field == "_id" || copied.contains(field))
-}
-
-/// Whether a text is a positive number, or the name of one.
-fn is_number(text: &str) -> bool {
-    text != "0" && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-fn find(model: &Model, key: &str) -> Derived<usize> {
-    let keys: Vec<String> = (0..model.relations.len()).map(|relation| model.key(relation)).collect();
-    match keys.iter().position(|known| known == key) {
-        Some(relation) => Ok(relation),
-        None => {
-            let names: Vec<&str> = keys.iter().map(String::as_str).collect();
-            let help = match suggest(key, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if names.is_empty() => {
-                    "a relation is an entity with `of` and `as`, or a field with a record".to_owned()
-                }
-                None => format!("expected one of {}", list_of(&names)),
-            };
-            refuse(format!("the model has no relation `{key}`"), "not a relation", help)
-        }
-    }
-}
-
-/// The words of an entry, such as `[reference, "list(name, city)"]`.
-fn words(model: &Model, relation: usize, node: &Node) -> Derived<Vec<(&'static str, Vec<String>)>> {
-    let (key, this) = (model.key(relation), &model.relations[relation]);
-    let texts: Vec<&str> = match &node.tree {
-        // A list of YAML divides the arguments of a word, too.
-        Tree::List(items) => items.iter().map(|item| item.as_text().unwrap_or("?")).collect(),
-        _ => node.as_text().into_iter().collect(),
-    };
-    let text = texts.join(",");
-    let mut made: Vec<(&'static str, Vec<String>)> = Vec::new();
-    let mut rest = text.as_str();
-    while !rest.is_empty() {
-        let end = rest.find(['(', ',']).unwrap_or(rest.len());
-        let is_open = rest[end..].starts_with('(');
-        let close = if is_open { rest[end..].find(')').map_or(rest.len(), |close| end + close) } else { end };
-        let name = rest[..end].trim();
-        let arguments =
-            rest[end..close].trim_start_matches('(').split(',').map(str::trim).filter(|part| !part.is_empty());
-        let arguments: Vec<String> = arguments.map(str::to_owned).collect();
-        let Some((word, ..)) = WORDS.iter().find(|(known, ..)| *known == name) else { break };
-        if made.iter().any(|(other, _)| other == word) {
-            return refuse(format!("`{key}` has the word `{word}` twice"), "the second one", "keep one");
-        }
-        made.push((word, copied(model, relation, word, arguments)?));
-        rest = rest[close..].trim_start_matches([')', ' ']).trim_start_matches([',', ' ']);
-    }
-    if !rest.is_empty() || made.is_empty() {
-        let known: Vec<&str> = WORDS.iter().map(|(name, ..)| *name).collect();
-        let help = format!("expected one of {}; write any other shape by hand", list_of(&known));
-        return refuse(format!("`{key}` has an unknown word: {}", node.describe()), "not a word of shapes", help);
-    }
-    let has = |word: &str| made.iter().any(|(name, _)| *name == word);
-    let is_added_to = !has("embed") && !has("bucket") && !has("reference") && !has("list");
-    if is_added_to {
-        made.insert(0, ("reference", Vec::new()));
-    }
-    let has = |word: &str| made.iter().any(|(name, _)| *name == word);
-    let is_id = |(word, _): &(&str, Vec<String>)| matches!(*word, "reference" | "list");
-    let is_plain = |(word, _): &(&str, Vec<String>)| matches!(*word, "embed" | "counted" | "sum");
-    let (is, only) = match this.kind {
-        RelationKind::Children if has("bucket") && made.len() > 1 => {
-            return refuse(format!("`{key}` has a word besides `bucket`"), "not derived", "keep one of them");
-        }
-        RelationKind::Children if has("embed") && !made.iter().all(is_plain) => {
-            let message = format!("`{key}` has whole records, and words for what is only needed without them");
-            return refuse(message, "not derived", "keep `embed`, or the others; `counted` and `sum` go with it");
-        }
-        RelationKind::Reference if made.len() > 1 || is_added_to || !has("reference") => {
-            ("a field with a record", "reference")
-        }
-        RelationKind::Listing if has("list") && made.iter().all(is_id) => {
-            if has("reference") && this.up.is_none() {
-                let message = format!("`{key}: reference` needs a name for the list in `{}`", model.name(this.many));
-                let help =
-                    format!("name the other direction: `inverse: {{ {}: {}s }}`", this.down(), model.name(this.one));
-                return refuse(message, "which field has it?", help);
-            }
-            return Ok(made);
-        }
-        RelationKind::Listing => ("a list of records", "list"),
-        _ => return Ok(made),
-    };
-    let message = format!("`{key}` is {is}, which is always `{only}`");
-    let help = format!("leave it out, or name fields that are copied: `{only}(name)`");
-    refuse(message, "not a word for this relation", help)
-}
-
-/// The fields that a word copies; `*` is all.
-fn copied(model: &Model, relation: usize, word: &str, arguments: Vec<String>) -> Derived<Vec<String>> {
-    let (key, this) = (model.key(relation), &model.relations[relation]);
-    let source = match word {
-        "newest" | "bucket" if matches!(&arguments[..], [number] if is_number(number)) => return Ok(arguments),
-        "newest" | "bucket" => {
-            let message = format!("`{word}` of `{key}` without the number of records");
-            return refuse(message, "how many?", format!("for example `{word}(10)`"));
-        }
-        "sum" if arguments.is_empty() => {
-            return refuse(format!("`sum` of `{key}` without a field"), "which field?", "for example `sum(units)`");
-        }
-        _ if arguments.is_empty() => return Ok(arguments),
-        "reference" => this.one,
-        "list" | "sum" => this.many,
-        _ => return refuse(format!("`{word}` of `{key}` has arguments"), "takes none", "remove them"),
-    };
-    let known = copyable(model, source);
-    if arguments == ["*"] {
-        return Ok(known);
-    }
-    match arguments.iter().find(|field| !known.contains(field)) {
-        None => Ok(arguments),
-        Some(field) => {
-            let message =
-                format!("`{key}` copies `{field}`, which is no field of `{}` that can be copied", model.name(source));
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            refuse(message, "not such a field", nearest(field, &known))
-        }
-    }
-}
-
-/// The fields of an entity that can be copied: all but its `_id` and lists of records.
-pub(super) fn copyable(model: &Model, source: usize) -> Vec<String> {
-    let is_list = |field: &str| {
-        model.relations.iter().any(|one| one.one == source && one.kind == RelationKind::Listing && one.down() == field)
-    };
-    let fields = model.entity(source).fields.iter().map(|(name, _)| name.value.clone());
-    fields.filter(|field| field != "_id" && !is_list(field)).collect()
 }

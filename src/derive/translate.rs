@@ -6,7 +6,7 @@ use crate::scenario::{LogicalStep, Node, Scalar, Span, Spanned, Tree};
 
 use super::build::{all, find_one, is_empty, keep, map, pipeline, place, slot, update_one, with, with_all};
 use super::document::DerivedDocuments;
-use super::model::{Model, PathEnd, option, text_option};
+use super::model::{Model, PathEnd, option, text_option, texts};
 use super::read::Rows;
 use super::refusal::{Derived, Refusal, refuse, refuse_shape};
 use super::shape::Word;
@@ -172,6 +172,11 @@ impl<'t, 'm> Translation<'t, 'm> {
     }
 
     fn read(&mut self, word: &str, target: &str, options: &Options) -> Derived<LogicalReply> {
+        if matches!(word, "get" | "list") {
+            let entity = self.model().entity_of(&self.subject(target, word == "list")?);
+            self.check_whole(entity, &texts(option(options, "fields")))?;
+            self.check_with(entity, option(options, "with"))?;
+        }
         match word {
             "get" => self.get(target, options),
             "list" => self.list(target, options),
@@ -251,8 +256,8 @@ impl<'t, 'm> Translation<'t, 'm> {
             let newest = shape.newest(model, child).map(|(_, field)| field);
             list.into_iter().chain(newest).map(move |field| (down, field))
         });
-        let is_back = |position: &usize| model.relations[*position].many == entity && shape.is_mutual(model, *position);
-        let back = (0..model.relations.len()).filter(is_back).map(|position| model.relations[position].up());
+        let back = (0..model.relations.len()).filter(|at| model.relations[*at].listed_entity() == entity);
+        let back = back.filter_map(|relation| Some(shape.back_list(model, relation)?.0));
         arrays.chain(back.map(|up| (up, up.to_owned()))).collect()
     }
 
@@ -262,9 +267,12 @@ impl<'t, 'm> Translation<'t, 'm> {
         let known: Vec<&str> = model.entity(entity).fields.iter().map(|(name, _)| name.value.as_str()).collect();
         for field in fields {
             let first = field.split('.').next().unwrap_or_default();
-            let copied = self.documents.shape.copied_list(model, entity);
-            if let Some(relation) = copied.filter(|relation| model.relations[*relation].down() == first) {
-                let message = format!("`{first}` is used as a field, and `{}` has copies in it", model.key(relation));
+            let shape = self.documents.shape;
+            let is_list = |relation: &usize| model.relations[*relation].own_list() == Some((entity, first));
+            let is_other = |at: &usize| !shape.keeps_own_list(model, *at) || !shape.listed(*at).is_empty();
+            if let Some(relation) = (0..model.relations.len()).filter(is_list).find(is_other) {
+                let message =
+                    format!("`{first}` is used as a field, and `{}` does not have it as one", model.key(relation));
                 return refuse_shape(relation, message, "not the field of the record", "try `list` without fields");
             }
             if !first.starts_with('$') && !known.contains(&first) {
@@ -294,6 +302,36 @@ impl<'t, 'm> Translation<'t, 'm> {
                 slot(&name)
             }
         }
+    }
+
+    /// Refuses to return records without the list that they have in the model.
+    fn check_whole(&self, entity: usize, fields: &[String]) -> Derived<()> {
+        let Some((relation, list)) = self.documents.shape.lists_elsewhere(self.model(), entity).next() else {
+            return Ok(());
+        };
+        if !fields.is_empty() {
+            return Ok(());
+        }
+        let (key, name) = (self.model().key(relation), self.model().name(entity));
+        let message = format!("a whole `{name}` has its `{list}`, and `{key}` keeps them elsewhere");
+        refuse_shape(
+            relation,
+            message,
+            "another read for each",
+            "name the fields of the reply, without it: `fields: [_id]`",
+        )
+    }
+
+    /// The same of records that come with those of an entity.
+    fn check_with(&self, entity: usize, with: Option<&Node>) -> Derived<()> {
+        for (name, node) in with.and_then(Node::as_mapping).unwrap_or_default() {
+            let (relation, is_down) = self.model().relation(entity, &name.value)?;
+            let this = &self.model().relations[relation];
+            let other = if is_down { this.many } else { this.one };
+            self.check_whole(other, &texts(node.as_mapping().map_or(Some(node), |_| node.get("fields"))))?;
+            self.check_with(other, node.get("with"))?;
+        }
+        Ok(())
     }
 
     /// What a path of a read leads to.

@@ -4,8 +4,9 @@ use crate::scenario::{Diagnostic, Diagnostics, LogicalStep, Node, Scalar, Span, 
 
 use super::document::DerivedDocuments;
 use super::model::Model;
-use super::shape::{ModelShape, copyable};
+use super::shape::ModelShape;
 use super::translate::Translation;
+use super::words::copyable;
 
 /// The texts under the words of a shape that it warns of.
 const ONLY_COSTS: &str = "only costs writes";
@@ -76,14 +77,15 @@ impl ModelShape {
                 }
                 shape
             };
+            let word = self.placements[relation].written(word);
             let written = |arguments: &[String]| match arguments {
-                [] => (*word).to_owned(),
+                [] => word.to_owned(),
                 arguments => format!("{word}({})", arguments.join(", ")),
             };
             all.push((written(arguments), kept(is_id.then(Vec::new))));
-            let source =
-                if *word == "reference" { model.relations[relation].one } else { model.relations[relation].many };
-            let is_some = *word != "newest" && arguments.len() > 1 && *arguments != copyable(model, source);
+            let this = &model.relations[relation];
+            let source = if word == "reference" && !this.is_turned { this.one } else { this.many };
+            let is_some = word != "newest" && arguments.len() > 1 && *arguments != copyable(model, source);
             for field in arguments.iter().filter(|_| is_some) {
                 let others = arguments.iter().filter(|other| *other != field).cloned().collect();
                 all.push((written(std::slice::from_ref(field)), kept(Some(others))));

@@ -3,7 +3,7 @@
 use crate::scenario::{LogicalStep, Node, Spanned, Tree};
 
 use super::build::{all, is_empty, keep, map, slot, with};
-use super::document::{Made, each, with_extras};
+use super::document::{Made, each};
 use super::model::{option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::Word;
@@ -226,7 +226,8 @@ impl Translation<'_, '_> {
             let child = &model.relations[relation];
             let name = self.fresh(&format!("each_{}", model.name(child.many)));
             let list = made.lists.get(&relation).cloned().unwrap_or_default();
-            let item = with_extras(&name, self.documents.extras(child.many, &name, argument, Some(&made)));
+            let extras = self.documents.extras(child.many, &name, argument, Some(&made));
+            let item = self.documents.document(child.many, &name, extras);
             let collection = model.collection(child.many);
             write.steps.push(map! { "insertMany" => collection, "documents" => each(&name, &list, item) });
         }
@@ -239,7 +240,7 @@ impl Translation<'_, '_> {
     /// The document of a record that the call makes.
     pub fn new_document(&self, entity: usize, argument: &str, into: &str, made: &Made) -> Node {
         let extras = self.documents.extras(entity, argument, into, Some(made));
-        if extras.is_empty() { slot(argument) } else { with_extras(argument, extras) }
+        self.documents.document(entity, argument, extras)
     }
 
     /// The relation by which a new record belongs to another one, with the argument of that.
@@ -284,12 +285,11 @@ impl Translation<'_, '_> {
         self.check_fields(entity, &keys)?;
         self.check_newest(entity, "puts in another order", &keys)?;
         if let Some(relation) = (0..model.relations.len()).find(|relation| {
-            let this = &model.relations[*relation];
-            this.one == entity
-                && self.documents.shape.is_mutual(model, *relation)
-                && keys.iter().any(|key| key == this.down())
+            let own = model.relations[*relation].own_list();
+            self.documents.shape.back_list(model, *relation).is_some()
+                && keys.iter().any(|key| own == Some((entity, key)))
         }) {
-            let message = format!("`{}` is in both directions, and all of it is changed", model.key(relation));
+            let message = format!("`{}` is in other records, and all of it is changed", model.key(relation));
             return refuse_shape(relation, message, "not derived", "change it by `add` and `remove`");
         }
         if keys.iter().any(|key| key == "_id") {

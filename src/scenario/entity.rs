@@ -26,3 +26,10 @@ pub struct EntityDefinition {
     /// `collection` of derived strategies.
     pub collection: Option<Spanned<String>>,
 }
+
+impl EntityDefinition {
+    /// Whether a field is a list whose order does not count.
+    pub(crate) fn is_set(&self, field: &str) -> bool {
+        self.fields.iter().any(|(name, value)| name.value == field && value.as_set().is_some())
+    }
+}

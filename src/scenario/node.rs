@@ -78,6 +78,14 @@ impl Node {
         Some(entries)
     }
 
+    /// The list of a field that is written as `{ set: LIST }`: one whose order does not count.
+    pub(crate) fn as_set(&self) -> Option<&Node> {
+        match self.as_mapping()? {
+            [(word, items)] if word.value == "set" => Some(items),
+            _ => None,
+        }
+    }
+
     /// The value of a key of a mapping.
     pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         self.as_mapping()?.iter().find(|(name, _)| name.value == key).map(|(_, value)| value)
