@@ -2,7 +2,7 @@
 
 use crate::scenario::{LogicalStep, Node, Spanned, Tree};
 
-use super::build::{all, is_empty, keep, map, slot, with};
+use super::build::{all, is_empty, keep, map, with};
 use super::document::{Made, each};
 use super::model::{option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
