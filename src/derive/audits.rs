@@ -49,11 +49,21 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
         }
         if !shape.keeps_own_list(model, relation) {
             let id_only = vec![map! { "$project" => map! { "_id" => 1 } }];
-            let found = super::read::lookup(&manys, &list_id, "_id", id_only, "found_");
             let none: Vec<Node> = Vec::new();
-            let stages = [unwinds(&[down.to_owned()]), vec![found, map! { "$match" => map! { "found_" => none } }]];
-            let about = format!("Records of {down} that a {one} lists and that do not exist.");
-            audits.push((format!("{one}_{down}_differ"), about, pipeline(&ones, stages.concat())));
+            let none = map! { "$match" => map! { "found_" => none } };
+            let found = |from: &str, local: &str| super::read::lookup(from, local, "_id", id_only, "found_");
+            let (collection, stages, about) = match shape.pairs(model, relation, true) {
+                Some(pairs) => {
+                    let about = format!("Pairs of a {one} that does not exist.");
+                    (pairs.collection, vec![found(&ones, &pairs.near), none], about)
+                }
+                None => {
+                    let about = format!("Records of {down} that a {one} lists and that do not exist.");
+                    (ones, [unwinds(&[down.to_owned()]), vec![found(&manys, &list_id), none]].concat(), about)
+                }
+            };
+            audits.push((format!("{one}_{down}_differ"), about, pipeline(&collection, stages)));
+            continue;
         }
         if this.kind != RelationKind::Children {
             continue;

@@ -131,6 +131,9 @@ fn of(relation: &ModelRelation, uses: &Uses) -> Vec<Vec<String>> {
                 all.push(vec![plain("reference")]);
                 all.extend(up.into_iter().map(|up| vec![up]));
             }
+            if !relation.has_order {
+                all.push(vec![plain("link")]);
+            }
         }
         RelationKind::Children => {
             all.push(vec![plain("reference")]);

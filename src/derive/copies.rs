@@ -166,6 +166,11 @@ impl Translation<'_, '_> {
             if !shape.is_shared(model, relation) {
                 continue;
             }
+            if let Some(pairs) = shape.pairs(model, relation, true) {
+                write.steps.extend(self.new_pairs(argument, list, &pairs));
+                write.is_joint = true;
+                continue;
+            }
             let listed = if this.is_turned { &[] } else { shape.listed(relation) };
             let ids = self.fresh("ids");
             write.steps.push(keep(&ids, format!("{argument}.{list}.map(x, x._id)")));
@@ -199,6 +204,8 @@ impl Translation<'_, '_> {
         let mut steps = Vec::new();
         for (relation, this) in model.relations.iter().enumerate() {
             let is_own = this.own_list().is_some_and(|(one, _)| one == entity);
+            let pairs = shape.pairs(model, relation, true).filter(|_| is_own);
+            steps.extend(pairs.map(|pairs| self.delete_pairs(id, &pairs)));
             if let Some((list, copied)) = shape.back_list(model, relation).filter(|_| is_own) {
                 let field = if copied.is_empty() { list.to_owned() } else { format!("{list}._id") };
                 let collection = model.collection(this.listed_entity());

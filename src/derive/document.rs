@@ -85,6 +85,7 @@ impl<'m> DerivedDocuments<'m> {
                 );
             }
         }
+        shape.check_pairs(model)?;
         check_buckets(model, shape)?;
         check_totals(model, shape)?;
         check_versions(model, shape)?;
@@ -311,7 +312,23 @@ impl<'m> DerivedDocuments<'m> {
                 (collection, made)
             })
         });
-        mapping(homes.chain(self.buckets()).collect())
+        mapping(homes.chain(self.buckets()).chain(self.pairs()).collect())
+    }
+
+    /// The collections of pairs.
+    fn pairs(&self) -> impl Iterator<Item = (String, Node)> {
+        let all = self.model.relations.iter().enumerate();
+        all.filter_map(|(relation, this)| {
+            let pairs = self.shape.pairs(self.model, relation, true)?;
+            let [one, many] = [pairs.near, pairs.far];
+            let loops =
+                map! { one.as_str() => format!("all({one})"), many.as_str() => format!("{one}.{}", this.down()) };
+            let [one_id, many_id] = [&one, &many].map(|name| slot(&format!("{name}._id")));
+            let document = map! { one => one_id, many => many_id };
+            let made = map! { "each" => loops, "document" => document };
+            let indexes = self.indexes_of(&pairs.collection);
+            Some((pairs.collection, if indexes.is_empty() { made } else { with(made, "indexes", indexes) }))
+        })
     }
 
     /// The collections of buckets.
@@ -355,8 +372,9 @@ impl<'m> DerivedDocuments<'m> {
     /// The stages that give a record the lists that are elsewhere.
     fn gathered(&self, entity: usize) -> Vec<Node> {
         let lists = self.shape.lists_elsewhere(self.model, entity);
-        let stages = lists.flat_map(|(relation, list)| {
-            [self.listing(relation, list), map! { "$set" => map! { list => format!("${list}._id") } }]
+        let stages = lists.flat_map(|(relation, list)| match self.shape.pairs(self.model, relation, true) {
+            Some(pairs) => pairs.gathered(list),
+            None => [self.listing(relation, list), map! { "$set" => map! { list => format!("${list}._id") } }],
         });
         stages.collect()
     }
@@ -370,7 +388,7 @@ impl<'m> DerivedDocuments<'m> {
                 let parent = self.model.parent_of(entity);
                 let relation = parent.unwrap_or_default();
                 let mut pipeline = match parent.map_or(Word::Reference, |relation| self.shape.up_word(relation)) {
-                    Word::Reference => Vec::new(),
+                    Word::Reference | Word::Link => Vec::new(),
                     Word::Embed | Word::Bucket => {
                         let owner = if self.shape.bucketed(self.model, entity).is_some() {
                             vec![self.parent_name(entity).to_owned()]

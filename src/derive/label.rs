@@ -75,7 +75,8 @@ impl ModelShape {
 }
 
 fn is_default(placement: &RelationWords) -> bool {
-    !placement.is_turned && matches!(placement.words.as_slice(), [(_, arguments)] if arguments.is_empty())
+    !placement.is_turned
+        && matches!(placement.words.as_slice(), [(word, arguments)] if arguments.is_empty() && *word != "link")
 }
 
 fn word_count(text: &str) -> usize {

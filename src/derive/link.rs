@@ -42,15 +42,19 @@ impl Translation<'_, '_> {
         let (listed, is_mutual) = (shape.listed(relation), shape.is_mutual(model, relation));
         let list_id = shape.list_id(model, relation);
         let other = self.document(&format!("{linked}._id"), this.many);
-        if is_inner && shape.back_list(model, relation).is_some() {
+        if is_inner && (shape.back_list(model, relation).is_some() || !shape.keeps_own_list(model, relation)) {
             let message = format!("`{list}` is in other records, and changed inside of `atomically`");
             return refuse_shape(relation, message, "not derived", "make it an operation of its own, or try `list`");
         }
         let may_be_gone = self.may_be_gone(&owner, owning);
-        if may_be_gone && !is_inner && !is_mutual && !this.is_turned && (!adds || listed.is_empty()) {
+        let is_own = shape.keeps_own_list(model, relation);
+        if may_be_gone && !is_inner && !is_mutual && is_own && (!adds || listed.is_empty()) {
             // One update tells whether it changed the record, left it as it was, or found none.
             let (operator, entry) = if adds { ("$addToSet", id) } else { ("$pull", pulled(listed, &id)) };
             return Ok(Write::one(place.update(map! { operator => map! { this.down() => entry } })));
+        }
+        if let Some(pairs) = shape.pairs(model, relation, true) {
+            return Ok(self.pair(argument, (&place, this.one), &pairs, adds, may_be_gone));
         }
         // The owner is written before, where only the other record has the list.
         let needs_owner = this.is_turned && adds && may_be_gone;

@@ -14,6 +14,7 @@ mod label;
 mod link;
 mod model;
 mod order;
+mod pairs;
 mod read;
 mod refusal;
 mod relocate;

@@ -58,6 +58,9 @@ impl Translation<'_, '_> {
         };
         let this = &model.relations[relation];
         let word = self.documents.shape.word(relation);
+        if let Some(pairs) = self.documents.shape.pairs(model, relation, is_down) {
+            return Ok(self.pair_rows(from, pairs));
+        }
         if !is_down || word == Word::Reference {
             let collection = model.collection(model.entity_of(subject));
             let stages = self.origin(subject).map(|(field, id)| map! { "$match" => map! { field => id } });
@@ -116,7 +119,18 @@ impl Translation<'_, '_> {
             PathEnd::Many(_, relation, is_down) => is_down.then(|| self.documents.shape.word(*relation)),
             _ => None,
         };
-        let is_apart = self.documents.shape.home(self.model(), entity).1.is_empty();
+        let mut is_apart = self.documents.shape.home(self.model(), entity).1.is_empty();
+        if let PathEnd::Many(from, relation, is_down) = subject
+            && let Some(pairs) = self.documents.shape.pairs(self.model(), *relation, *is_down)
+        {
+            if !self.documents.shape.is_joined {
+                let (find, links) = self.find_pairs(from, &pairs);
+                let mut reply = self.listed(from, Some(&links), (*relation, *is_down), selection);
+                reply.steps.insert(0, find);
+                return Ok(reply);
+            }
+            is_apart = false;
+        }
         if let PathEnd::Many(from, relation, true) = subject
             && let Some((field, value)) = self.newest_part(*relation, &selection, "reply")
         {
@@ -230,6 +244,7 @@ impl Translation<'_, '_> {
     fn index_fields(&mut self, subject: &PathEnd, filter: &Node, sort: &[(String, i64)], read: Option<&str>) {
         let (collection, path) = self.documents.shape.home(self.model(), self.model().entity_of(subject));
         let is_found = match subject {
+            PathEnd::Many(_, relation, _) if self.documents.shape.word(*relation) == Word::Link => false,
             PathEnd::Many(_, relation, true) => self.documents.shape.word(*relation) == Word::Reference,
             _ => path.is_empty(),
         };
@@ -316,6 +331,9 @@ impl Translation<'_, '_> {
     /// The field with the `_id`s of the records to which a list leads, from the record that has it, or from one in it.
     pub fn ids_of(&self, relation: usize, is_down: bool) -> String {
         let (shape, model) = (self.documents.shape, self.model());
+        if let Some(pairs) = shape.pairs(model, relation, is_down) {
+            return pairs.far;
+        }
         if is_down { shape.list_id(model, relation) } else { shape.back_id(model, relation) }
     }
 
@@ -412,6 +430,11 @@ impl Translation<'_, '_> {
         let filter = self.condition(model.entity_of(&subject), options, "where")?;
         if let Some(reply) = self.stored_total(&subject, &filter, None) {
             return Ok(reply);
+        }
+        if let PathEnd::Many(from, relation, is_down) = &subject
+            && let Some(pairs) = shape.pairs(model, *relation, *is_down).filter(|_| is_empty(&filter))
+        {
+            return Ok(self.count_pairs(from, &pairs));
         }
         if let PathEnd::Many(from, relation, true) = &subject
             && shape.word(*relation) != Word::Reference

@@ -16,6 +16,8 @@ pub(super) enum Word {
     Reference,
     /// A record has the `_id`s of those that belong to it.
     List,
+    /// A collection of pairs of `_id`s.
+    Link,
     /// Arrays of up to this many whole records, in documents of their own with the `_id` of the parent.
     Bucket,
 }
@@ -77,7 +79,7 @@ impl ModelShape {
     /// How the records of the many side are found.
     pub fn word(&self, relation: usize) -> Word {
         let placement = &self.placements[relation];
-        let words = [("embed", Word::Embed), ("bucket", Word::Bucket), ("list", Word::List)];
+        let words = [("embed", Word::Embed), ("bucket", Word::Bucket), ("list", Word::List), ("link", Word::Link)];
         let found = words.iter().find(|(name, _)| placement.get(name).is_some());
         found.map_or(Word::Reference, |(_, word)| *word)
     }
@@ -133,7 +135,7 @@ impl ModelShape {
 
     /// Whether the records that have a list in the model have it in their documents.
     pub fn keeps_own_list(&self, model: &Model, relation: usize) -> bool {
-        !model.relations[relation].is_turned
+        !model.relations[relation].is_turned && self.word(relation) != Word::Link
     }
 
     /// The lists of the records of an entity that are not in their documents.

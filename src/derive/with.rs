@@ -185,7 +185,7 @@ impl<'m> Translation<'_, 'm> {
                 let filter = map! { field => slot(&format!("{argument}._id")) };
                 Ok(LogicalReply::of(find_one(&one, filter, projection)))
             }
-            Word::Reference | Word::Bucket => {
+            Word::Reference | Word::Bucket | Word::Link => {
                 self.needs_documents(relation)?;
                 let mut rows = self.record_rows(argument, entity);
                 if shape.word(relation) == Word::Bucket {
@@ -360,6 +360,7 @@ impl<'m> Translation<'_, 'm> {
         }
         let is_cut = selection.is_array() && selection.fields.is_empty() && read.path.is_empty();
         match self.documents.shape.word(relation) {
+            Word::Link => self.selected(&subject, model.entity_of(&subject), selection),
             Word::Embed if is_down && !is_simple && is_cut => {
                 read.before.append(&mut selection.before);
                 let part = self.part(&mut selection, &mut read.before).unwrap_or_default();
@@ -451,7 +452,7 @@ impl<'m> Translation<'_, 'm> {
                     read.join(&format!("{}_", this.up()), &from, (&local, &foreign), projection.into_iter().collect());
                 Ok(LogicalReply { steps: Vec::new(), value: format!("{value}[0]") })
             }
-            Word::Reference | Word::Bucket => {
+            Word::Reference | Word::Bucket | Word::Link => {
                 self.needs_documents(relation)?;
                 read.show([this.up().to_owned()]);
                 let record = if is_around { &read.found } else { &read.record };
@@ -560,7 +561,7 @@ impl<'m> Translation<'_, 'm> {
             _ if shape.has_of_one(relation, fields) => fields.iter().map(|field| copy_of(up, field)).collect(),
             Word::Embed => Vec::new(),
             Word::List => vec!["_id".to_owned()],
-            Word::Reference | Word::Bucket => vec![up.to_owned()],
+            Word::Reference | Word::Bucket | Word::Link => vec![up.to_owned()],
         }
     }
 

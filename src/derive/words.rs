@@ -7,10 +7,11 @@ use super::refusal::{Derived, refuse};
 
 /// The words, with what their sentences and labels say. `{a_one}` and `{a_many}` are the entities, `{down}` and `{up}` the names,
 /// `{arguments}` what a word takes; without it, these are fields that are copied.
-pub(super) const WORDS: [(&str, &str, &str); 7] = [
+pub(super) const WORDS: [(&str, &str, &str); 8] = [
     ("embed", "{a_one} contains its {down}", "{down} embedded"),
     ("reference", "{a_many} has the `_id` of its {up}", "{up} referenced"),
     ("list", "{a_one} has the `_id`s of its {down}", "{down} listed"),
+    ("link", "documents of their own pair {a_one} with {a_many}", "{down} in pairs"),
     ("bucket", "{down} are in buckets of {arguments}", "{down} in buckets"),
     ("counted", "{a_one} has the number of its {down}", "{down} counted"),
     ("sum", "{a_one} has the sum of its {down}' {arguments}", "{arguments} of {down} added up"),
@@ -34,7 +35,9 @@ pub(super) fn ways(kind: RelationKind) -> &'static [Way] {
             (&["reference", "list"], &ADDED),
         ],
         RelationKind::Reference => &[(&["reference"], &[])],
-        RelationKind::Listing => &[(&["list"], &[]), (&["list", "reference"], &[]), (&["reference"], &[])],
+        RelationKind::Listing => {
+            &[(&["list"], &[]), (&["list", "reference"], &[]), (&["reference"], &[]), (&["link"], &[])]
+        }
     }
 }
 
@@ -145,13 +148,13 @@ pub(super) fn words(model: &Model, relation: usize, node: &Node) -> Derived<Rela
         return refuse(message, "not derived", format!("expected one of {}", list_of(&all)));
     };
     let is_turned = main == &["reference"] && this.kind == RelationKind::Listing;
-    if is_turned && this.has_order {
-        let message = format!("`{key}: reference` keeps no order, and `{}` is a list in an order", this.down());
+    if (is_turned || main == &["link"]) && this.has_order {
+        let message = format!("`{key}: {}` keeps no order, and `{}` is a list in an order", main[0], this.down());
         let own = model.entity(this.one).fields.iter().find(|(name, _)| name.value == this.down());
         let value = own.map(|(_, value)| value.on_one_line(str::to_owned)).unwrap_or_default();
         let help =
             format!("if its order means nothing, say so: `{}: {{ set: {value} }}`; otherwise try `list`", this.down());
-        return refuse(message, "only the listed records would have it", help);
+        return refuse(message, "no document would have the list", help);
     }
     if is_turned {
         made.iter_mut().for_each(|(word, _)| *word = "list");

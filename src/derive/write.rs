@@ -183,7 +183,7 @@ impl Translation<'_, '_> {
                     Some(map! { "$push" => map! { this.down() => entry } })
                 }
                 Word::Bucket => return self.append(argument, (relation, into), &made, is_inner, write),
-                Word::Reference => None,
+                Word::Reference | Word::Link => None,
             };
             let totals = self.totals(relation, argument, true, &mut write.steps);
             let change =

@@ -37,7 +37,9 @@ fn is_derived(step: &str, strategies: &str) -> bool {
 async fn every_step_gives_the_same_answers_in_every_shape() {
     let bench = bench(1).await;
     let (mut all, mut refused) = (0, 0);
-    for shape in SHAPES.lines() {
+    // One word of the shapes to look at, such as `link`.
+    let only = std::env::var("SHAPE").unwrap_or_default();
+    for shape in SHAPES.lines().filter(|shape| shape.contains(&only)) {
         let (shape, more) = shape.split_once(" / ").unwrap_or((shape, "join: queries"));
         let shape = format!("shape: {{ {shape} }}, {more}");
         let strategies = format!("  queries: {{ {shape} }}\n  joined: {{ like: queries, join: lookup }}\n");
@@ -57,5 +59,5 @@ async fn every_step_gives_the_same_answers_in_every_shape() {
             assert!(verification.passes(), "{shape}\n{}", report(&verification));
         }
     }
-    assert_eq!((all, refused), (1288, 54));
+    assert!(!only.is_empty() || (all, refused) == (1300, 65), "{all} {refused}");
 }
