@@ -48,24 +48,26 @@ pub fn introduction(record: &ExploreRecord) -> String {
     )
 }
 
-/// What became of the shapes before any was verified.
-pub fn derived(record: &ExploreRecord) -> String {
-    let refused = record.count(|outcome| matches!(outcome, TriedOutcome::Refused(_)));
-    let others = [
-        (record.count(|outcome| matches!(outcome, TriedOutcome::Unread(_))), "store what no operation reads"),
-        (record.count(|outcome| matches!(outcome, TriedOutcome::Same(_))), "are the same as others"),
+/// What became of shapes that were just derived.
+pub fn derived(new: &[TriedRecord]) -> String {
+    let count = |is_it: fn(&TriedOutcome) -> bool| new.iter().filter(|one| is_it(&one.outcome)).count();
+    let left_out = [
+        (count(|outcome| matches!(outcome, TriedOutcome::Refused(_))), "cannot be derived"),
+        (count(|outcome| matches!(outcome, TriedOutcome::Unread(_))), "store what no operation reads"),
+        (count(|outcome| matches!(outcome, TriedOutcome::Same(_))), "are the same as others"),
     ];
-    let left = record.tried.len() as u64 - refused - others.iter().map(|(count, _)| count).sum::<u64>();
-    let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}"));
-    format!("  {refused} cannot be derived{}: {} left", others.collect::<String>(), counted(left, "strategy"))
+    let left = new.len() - left_out.iter().map(|(count, _)| count).sum::<usize>();
+    let left_out =
+        left_out.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}"));
+    format!("  {left} of {} derived{}", counted(new.len() as u64, "shape"), left_out.collect::<String>())
 }
 
 /// Why shapes were left out, each reason once with the first shape and their number.
-pub fn reasons(record: &ExploreRecord) -> Vec<String> {
+pub fn reasons(tried: &[TriedRecord]) -> Vec<String> {
     let mut all: BTreeMap<&str, Vec<&TriedRecord>> = BTreeMap::new();
-    for tried in &record.tried {
-        if let TriedOutcome::Refused(reason) | TriedOutcome::Unread(reason) = &tried.outcome {
-            all.entry(reason).or_default().push(tried);
+    for one in tried {
+        if let TriedOutcome::Refused(reason) | TriedOutcome::Unread(reason) = &one.outcome {
+            all.entry(reason).or_default().push(one);
         }
     }
     let line = |(reason, shapes): (&str, Vec<&TriedRecord>)| {
@@ -296,6 +298,6 @@ fn failed(record: &ExploreRecord) -> Option<Section> {
 
 /// What cannot be derived, or stores what nothing reads.
 fn refused(record: &ExploreRecord) -> Option<Section> {
-    let lines: Vec<String> = reasons(record).into_iter().map(|line| line.trim().to_owned()).collect();
+    let lines: Vec<String> = reasons(&record.tried).into_iter().map(|line| line.trim().to_owned()).collect();
     (!lines.is_empty()).then(|| Section::new("refused", "Shapes refused").items(lines).only(Forms::DETAILED))
 }

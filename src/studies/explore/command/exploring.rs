@@ -140,6 +140,7 @@ impl<'e> Exploring<'e> {
     fn derive(&mut self) -> Result<bool, CliError> {
         let next = search::next(&self.record);
         let new: Vec<TriedRecord> = next.iter().flat_map(|one| shapes::strategies(&self.record, one)).collect();
+        let before = self.record.tried.len();
         for strategy in new {
             if search::found(&self.record, &strategy).is_some() {
                 continue;
@@ -153,9 +154,10 @@ impl<'e> Exploring<'e> {
             return Ok(false);
         }
         self.save()?;
-        output::line(&report::derived(&self.record));
+        let new = &self.record.tried[before..];
+        output::line(&report::derived(new));
         if self.arguments.why {
-            report::reasons(&self.record).iter().for_each(|line| output::line(line));
+            report::reasons(new).iter().for_each(|line| output::line(line));
         }
         Ok(true)
     }
