@@ -115,6 +115,15 @@ impl TriedRecord {
     }
 }
 
+/// A model with a strategy to start from, where it has none.
+pub fn with_a_strategy(source: Source) -> Source {
+    if source.text.lines().any(|line| line.starts_with("strategies:")) {
+        return source;
+    }
+    let text = format!("{}\nstrategies:\n  {PLAIN}: {{ shape: {{}} }}\n", source.text.trim_end());
+    Source::new(source.path, text)
+}
+
 /// The text of a scenario with more strategies, before those that it has.
 pub fn with_strategies(source: &Source, scenario: &Scenario, added: &[&TriedRecord]) -> String {
     let text = &*source.text;
@@ -172,6 +181,13 @@ mod tests {
         let plain = strategies(&record(), &vec![0, 0]);
         let taken = ["all_referenced", "all_referenced_2"].into();
         assert_eq!(with_new_name(plain[0].clone(), &taken).name, "all_referenced_3");
+    }
+
+    #[test]
+    fn a_model_needs_no_strategies() {
+        let text = |text: &str| with_a_strategy(Source::new("x.yaml", text)).text.to_string();
+        assert_eq!(text("a: 1\nstrategies:\n  b: {}\n"), "a: 1\nstrategies:\n  b: {}\n");
+        assert_eq!(text("a: 1\n"), "a: 1\nstrategies:\n  all_referenced: { shape: {} }\n");
     }
 
     #[test]

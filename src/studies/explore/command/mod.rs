@@ -34,7 +34,7 @@ pub fn explore(arguments: &ExploreArguments) -> Result<Exit, CliError> {
     if let Some(folder) = &arguments.resume {
         return resume(arguments, folder);
     }
-    let source = catalogue::open(arguments.study.scenario())?;
+    let source = shapes::with_a_strategy(catalogue::open(arguments.study.scenario())?);
     let settings = arguments.settings();
     let choice = arguments.study.subject.choice(settings.seed, true);
     let ready = prepare_source(source.clone(), &choice)?;

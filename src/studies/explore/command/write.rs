@@ -9,7 +9,7 @@ use crate::results;
 use crate::scenario::{self, Diagnostics, Source};
 use crate::studies::explore::ranking::ranked;
 use crate::studies::explore::record::{ExploreRecord, TriedRecord};
-use crate::studies::explore::shapes::with_strategies;
+use crate::studies::explore::shapes::{with_a_strategy, with_strategies};
 
 /// Writes the shapes at these places of the list (from 1) into the file from which they were explored.
 ///
@@ -42,7 +42,7 @@ pub fn write(record: &ExploreRecord, places: &[u64], folder: &Path) -> Result<Ex
     if !Path::new(path).is_file() {
         return Err(by_hand("is no file of yours, but a built-in scenario: `docshape show` prints it"));
     }
-    let source = Source::load(path).map_err(|error| CliError::usage(error.to_string()))?;
+    let source = with_a_strategy(Source::load(path).map_err(|error| CliError::usage(error.to_string()))?);
     if *source.text != *record.scenario.text {
         return Err(by_hand(&format!("has changed since it was explored in {}", folder.display())));
     }
