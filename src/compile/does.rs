@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::plan::model::{Gives, ListPart, LogicalRead, LogicalWrite, ModelStep, ReadStart, RelationWay};
+use crate::plan::model::{Gives, Included, ListPart, LogicalRead, LogicalWrite, ModelStep, ReadStart, RelationWay};
 use crate::plan::{Concerns, Data, Expression, LogicalModel, LogicalOperation, Template};
 use crate::scenario::{
     Diagnostics, LogicalStep, Node, OperationDefinition, Scalar, Scenario, Severity, Spanned, StepDefinition, StepKind,
@@ -106,19 +106,29 @@ impl DoesCompiler<'_, '_> {
         if let Gives::Sum(field) = &gives {
             self.fields(entity).check_number("sum", field, target.span);
         }
-        let has_order = |from: usize, relation: &RelationWay| {
-            !relation.is_inverse && !self.scenario.entities[from].is_set(&relation.field)
-        };
-        let has_own_order = matches!(&subject, ReadStart::Related(_, from, relation) if has_order(*from, relation));
+        let has_own_order =
+            matches!(&subject, ReadStart::Related(_, from, relation) if self.has_order(*from, relation));
+        let with = self.with(entity, options)?;
+        Some(LogicalRead { subject, entity, part: self.part(entity, options, has_own_order)?, with, gives })
+    }
+
+    /// Whether records have an order of their own in the list of another one.
+    fn has_order(&self, from: usize, relation: &RelationWay) -> bool {
+        !relation.is_inverse && !self.scenario.entities[from].is_set(&relation.field)
+    }
+
+    /// The related records that `with` names, and inside of it.
+    fn with(&mut self, entity: usize, options: &Options) -> Option<Vec<Included>> {
         let with = find(options, "with").and_then(Node::as_mapping).unwrap_or_default();
-        let with = all(with.iter().map(|(name, node)| {
+        all(with.iter().map(|(name, node)| {
             let relation = self.relation(entity, name)?;
             let whole: Vec<_> = vec![(Spanned::new("fields".to_owned(), name.span), node.clone())];
             let options = node.as_mapping().unwrap_or(if node.as_list().is_some() { &whole } else { &[] });
-            let part = self.part(relation.entity, options, relation.is_one || has_order(entity, &relation))?;
-            Some((Arc::from(name.value.as_str()), relation, part))
-        }));
-        Some(LogicalRead { subject, entity, part: self.part(entity, options, has_own_order)?, with: with?, gives })
+            let has_own_order = relation.is_one || self.has_order(entity, &relation);
+            let part = self.part(relation.entity, options, has_own_order)?;
+            let with = self.with(relation.entity, options)?;
+            Some(Included { name: Arc::from(name.value.as_str()), relation, part, with })
+        }))
     }
 
     fn part(&mut self, entity: usize, options: &Options, has_own_order: bool) -> Option<ListPart> {

@@ -17,6 +17,7 @@ mod order;
 mod pairs;
 mod read;
 mod refusal;
+mod related;
 mod relocate;
 mod result;
 mod selection;

@@ -222,7 +222,7 @@ impl Translation<'_, '_> {
     }
 
     /// The command for those of these documents that are selected.
-    fn find(&self, entity: usize, start: Node, selection: &Selection) -> Node {
+    pub fn find(&self, entity: usize, start: Node, selection: &Selection) -> Node {
         let collection = self.model().collection(entity);
         let command = map! { "find" => collection, "filter" => with_all(start, &selection.filter) };
         let sort = (!selection.sort.is_empty()).then(|| selection.sort_node(&[]));

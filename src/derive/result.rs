@@ -41,12 +41,7 @@ pub(super) fn returns(model: &Model, operation: usize) -> Derived<Option<Node>> 
         "get" | "list" => {
             let subject = model.subject(operation, &target.value, word.value == "list")?;
             let entity = model.entity_of(&subject);
-            let mut row = record(model, entity, &texts(option(options, "fields")));
-            if let Some(includes) = option(options, "with").and_then(Node::as_mapping).filter(|all| !all.is_empty()) {
-                row = includes.iter().try_fold(map! { model.name(entity) => row }, |made, (name, node)| {
-                    Derived::Ok(with(made, &name.value, included(model, entity, &name.value, node)?))
-                })?;
-            }
+            let row = with_others(model, entity, &texts(option(options, "fields")), options)?;
             if word.value == "list" { many(model, entity, row, options, model.is_listing(&subject)) } else { row }
         }
         "count" | "sum" => "value".into(),
@@ -62,6 +57,18 @@ fn record(model: &Model, entity: usize, fields: &[String]) -> Node {
         return model.name(entity).into();
     }
     mapping(fields.iter().map(|field| (field.clone(), "value".into())).collect())
+}
+
+/// A record, or what `with` makes of it.
+fn with_others(model: &Model, entity: usize, fields: &[String], options: &Options) -> Derived<Node> {
+    let row = record(model, entity, fields);
+    let includes = option(options, "with").and_then(Node::as_mapping).unwrap_or_default();
+    if includes.is_empty() {
+        return Ok(row);
+    }
+    includes.iter().try_fold(map! { model.name(entity) => row }, |made, (name, node)| {
+        Ok(with(made, &name.value, included(model, entity, &name.value, node)?))
+    })
 }
 
 /// A list of rows: in order, where there is one.
@@ -84,7 +91,7 @@ fn included(model: &Model, entity: usize, name: &str, node: &Node) -> Derived<No
     let many_entity = if is_down { this.many } else { this.one };
     let options = node.as_mapping().unwrap_or_default();
     let fields = texts(node.as_mapping().map_or(Some(node), |_| option(options, "fields")));
-    let row = record(model, many_entity, &fields);
+    let row = with_others(model, many_entity, &fields, options)?;
     Ok(many(model, many_entity, row, options, is_down && this.has_order))
 }
 

@@ -314,7 +314,10 @@ impl Translation<'_, '_> {
     /// The newest records, from the array `holder` of the one side, if they are all that is asked for.
     pub fn newest_part(&self, relation: usize, selection: &Selection, holder: &str) -> Option<(String, String)> {
         let (most, field) = self.documents.shape.newest(self.model(), relation)?;
-        let limit = selection.newest_limit()?;
+        let many = self.model().relations[relation].many;
+        // They have the fields of the records, and nothing by which these are found from others.
+        let is_own = |field: &String| self.model().has_field(many, field.split('.').next().unwrap_or_default());
+        let limit = selection.newest_limit().filter(|_| selection.fields.iter().all(is_own))?;
         let limit = limit.as_literal()?.value;
         let limit = limit.trim_matches(['<', '>']);
         let newest = format!("reverse({holder}.{field})");

@@ -234,7 +234,7 @@ impl<'t, 'm> Translation<'t, 'm> {
     }
 
     /// The fields of documents of an entity, without the arrays that the shape adds.
-    fn own(&self, entity: usize) -> Vec<String> {
+    pub fn own(&self, entity: usize) -> Vec<String> {
         let added = self.added(entity);
         let own = self.model().entity(entity).fields.iter().map(|(name, _)| name.value.clone());
         let copies = self.documents.extras(entity, "", "", None).into_iter().map(|(_, field, _)| field);

@@ -1,17 +1,18 @@
 //! `get`, and the related records that `with` adds to a record or to the rows of a list.
 
-use crate::scenario::{Node, Span, Spanned};
+use crate::scenario::{Node, Spanned};
 
 use super::build::{all, find_one, is_empty, keep, map, pipeline, slot, with, with_all};
 use super::model::{PathEnd, RelationKind, option, texts};
 use super::read::{Rows, in_order, lookup, mapped, picks, prefixed, sliced};
 use super::refusal::{Derived, refuse, refuse_shape};
+use super::related::{Related, Source, options_of};
 use super::selection::Selection;
 use super::shape::{Word, covers};
 use super::translate::{Located, LogicalReply, Options, Translation};
 
 /// Related records: the name of the relation, and fields or the options of a list.
-type Include = (Spanned<String>, Node);
+pub(super) type Include = (Spanned<String>, Node);
 
 /// The read of a record that others are added to.
 struct FirstRead {
@@ -204,7 +205,7 @@ impl<'m> Translation<'_, 'm> {
     }
 
     /// Refuses a record on the one side that has no document of its own.
-    fn needs_documents(&self, relation: usize) -> Derived<()> {
+    pub fn needs_documents(&self, relation: usize) -> Derived<()> {
         let model = self.model();
         let this = &model.relations[relation];
         let (collection, path) = self.documents.shape.home(model, this.one);
@@ -234,7 +235,7 @@ impl<'m> Translation<'_, 'm> {
             let is_many = is_down || model.relations[relation].kind == RelationKind::Listing;
             let fields = if is_many { Vec::new() } else { texts(Some(node)) };
             if !is_many && self.documents.shape.has_of_one(relation, &fields) {
-                read.show(self.needed(relation, &fields));
+                read.show(self.needed_of_one(relation, &fields));
                 parts.push(format!("'{name}': {}", picked_copies(name, &record, &fields)));
                 continue;
             }
@@ -306,7 +307,11 @@ impl<'m> Translation<'_, 'm> {
                 }
                 // Arrays that are asked for come with the whole record.
                 let is_whole = self.added(entity).iter().any(|(name, _)| named(name).is_some());
-                let chosen = if is_whole { Vec::new() } else { self.narrowed(entity, own) };
+                let chosen = if is_whole {
+                    Vec::new()
+                } else {
+                    self.narrowed(entity, &self.joining_fields(entity, own, includes)?)
+                };
                 let projection = with_all(self.element(place, &chosen), &all(&fields, 1));
                 record = self.fresh("record");
                 raw.clone_from(&record);
@@ -324,6 +329,26 @@ impl<'m> Translation<'_, 'm> {
         Ok(FirstRead { steps, path, found, record, raw, joins, before, shown })
     }
 
+    /// The fields that are returned of a record, and those by which its relations are found; none for all.
+    fn joining_fields(&self, entity: usize, own: &[String], includes: &[Include]) -> Derived<Vec<String>> {
+        let model = self.model();
+        let mut fields = own.to_vec();
+        for (name, node) in includes.iter().filter(|_| !own.is_empty()) {
+            let (relation, is_down) = model.relation(entity, &name.value)?;
+            let this = &model.relations[relation];
+            fields.extend(match (is_down, this.kind) {
+                (true, RelationKind::Listing) if self.documents.shape.word(relation) == Word::List => {
+                    vec![this.down().to_owned()]
+                }
+                (false, RelationKind::Children | RelationKind::Reference) => {
+                    self.needed_of_one(relation, &texts(Some(node)))
+                }
+                _ => vec!["_id".to_owned()],
+            });
+        }
+        Ok(fields)
+    }
+
     /// The many records of a relation of the record that was read, which is in a variable.
     fn included_many(
         &mut self,
@@ -335,53 +360,79 @@ impl<'m> Translation<'_, 'm> {
     ) -> Derived<LogicalReply> {
         let (model, record) = (self.model(), read.raw.clone());
         let this = &model.relations[relation];
-        let fields: Vec<Include> = vec![(Spanned::new("fields".to_owned(), Span::default()), node.clone())];
-        let options: &Options = match node.as_mapping() {
-            Some(options) => options,
-            None if node.as_list().is_some() => &fields,
-            None => &[],
-        };
-        let known = ["where", "sort", "reverse", "limit", "fields", "unordered"];
+        let options = &options_of(node);
+        let known = ["where", "sort", "reverse", "limit", "fields", "unordered", "with"];
         if let Some((key, _)) = options.iter().find(|(key, _)| !known.contains(&key.value.as_str())) {
             let help = "make it an operation of its own, or write this one by hand";
             return refuse(format!("`{}` inside of `with`", key.value), "deeper than `with` goes", help);
         }
         let subject = PathEnd::Many(argument.to_owned(), relation, is_down);
         let path = if is_down { this.down() } else { this.up() };
+        let entity = model.entity_of(&subject);
+        let inner = option(options, "with").and_then(Node::as_mapping).unwrap_or_default();
+        let wanted = self.related(entity, inner, 2, Some(relation))?;
         let mut selection: Selection = self.selection(path, &subject, options)?;
+        let shown = selection.fields.clone();
+        self.extend(entity, &mut selection.fields, &wanted);
+        let fields = selection.fields.clone();
+        let is_alone = wanted.is_empty();
         let is_simple = selection.is_whole() && is_empty(&selection.filter);
-        if is_down && let Some((field, value)) = self.newest_part(relation, &selection, &record) {
+        if is_down
+            && is_alone
+            && let Some((field, value)) = self.newest_part(relation, &selection, &record)
+        {
             read.show([field]);
             return Ok(LogicalReply { steps: Vec::new(), value });
         }
-        if !is_down && self.is_back(relation, &selection) {
+        if !is_down && is_alone && self.is_back(relation, &selection) {
             read.show_array(path, &selection);
             return Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) });
         }
-        let is_cut = selection.is_array() && selection.fields.is_empty() && read.path.is_empty();
-        match self.documents.shape.word(relation) {
-            Word::Link => self.selected(&subject, model.entity_of(&subject), selection),
+        let is_cut = selection.is_array() && shown.is_empty() && read.path.is_empty();
+        let reply = match self.documents.shape.word(relation) {
+            Word::Link => self.selected(&subject, entity, selection)?,
             Word::Embed if is_down && !is_simple && is_cut => {
                 read.before.append(&mut selection.before);
                 let part = self.part(&mut selection, &mut read.before).unwrap_or_default();
                 read.cut(path, part, self.documents.shape.is_joined);
-                Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
+                LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) }
             }
             Word::Embed if is_down && is_simple => {
                 read.show_array(path, &selection);
-                Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
+                LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) }
             }
             Word::List if is_down && is_simple && self.is_copied(relation, &selection) => {
                 read.show_array(path, &selection);
-                Ok(LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) })
+                LogicalReply { steps: Vec::new(), value: in_order(format!("{record}.{path}"), &selection) }
             }
-            word if self.is_joinable(&subject, word) => Ok(self.include(read, &subject, selection)),
+            word if self.is_joinable(&subject, word) => return self.include(read, &subject, selection, shown, wanted),
             Word::List if is_down || self.documents.shape.is_mutual(model, relation) => {
                 read.show([self.ids_of(relation, is_down)]);
-                Ok(self.listed(argument, Some(&record), (relation, is_down), selection))
+                self.listed(argument, Some(&record), (relation, is_down), selection)
             }
-            _ => self.selected(&subject, model.entity_of(&subject), selection),
+            _ => self.selected(&subject, entity, selection)?,
+        };
+        if is_alone {
+            return Ok(reply);
         }
+        let is_inside = reply.steps.is_empty() && self.documents.shape.is_joined;
+        let (mut steps, rows, source) = if is_inside {
+            let path = [&read.path[..], &[path.to_owned()]].concat();
+            (Vec::new(), reply.value, Source::Document(read.found.clone(), path))
+        } else {
+            let (steps, rows) = self.kept(reply, path);
+            (steps, rows.clone(), Source::Queries(rows))
+        };
+        let own = self.own_part(entity, "s", &shown, &fields);
+        let added = self.add(1, "s", &source, wanted)?;
+        for (name, stage) in added.joins {
+            read.show([name]);
+            read.joins.push(stage);
+        }
+        steps.extend(added.steps);
+        let parts = [vec![own], added.parts].concat().join(", ");
+        let value = format!("{rows}.map(s, {{{parts}}})");
+        Ok(LogicalReply { steps, value: if is_inside { format!("{record} == null ? null : {value}") } else { value } })
     }
 
     /// Whether `$lookup` finds these records, which have documents of their own, from a record that was read.
@@ -393,10 +444,20 @@ impl<'m> Translation<'_, 'm> {
     }
 
     /// The many records of a relation by `$lookup`.
-    fn include(&mut self, read: &mut FirstRead, subject: &PathEnd, mut selection: Selection) -> LogicalReply {
+    fn include(
+        &mut self,
+        read: &mut FirstRead,
+        subject: &PathEnd,
+        mut selection: Selection,
+        shown: Vec<String>,
+        wanted: Vec<Related>,
+    ) -> Derived<LogicalReply> {
         let PathEnd::Many(_, relation, is_down) = *subject else {
-            return LogicalReply { steps: Vec::new(), value: "[]".to_owned() };
+            return Ok(LogicalReply { steps: Vec::new(), value: "[]".to_owned() });
         };
+        let is_alone = wanted.is_empty();
+        let own = self.own_part(self.model().entity_of(subject), "s", &shown, &selection.fields);
+        let added = self.add(1, "s", &Source::Rows, wanted)?;
         let (model, shape) = (self.model(), self.documents.shape);
         let (entity, this) = (model.entity_of(subject), &model.relations[relation]);
         let (list, there) = (self.ids_of(relation, is_down), shape.list_id(model, relation));
@@ -415,17 +476,21 @@ impl<'m> Translation<'_, 'm> {
         read.before.append(&mut selection.before);
         let part = if is_listed { self.part(&mut selection, &mut read.before) } else { None };
         read.joins.extend(part.map(|part| sliced("$set", this.down(), part)));
-        let inner = self.inner(entity, &mut selection, keeps_list);
+        let mut inner = self.inner(entity, &mut selection, keeps_list);
+        inner.extend(added.joins.into_iter().map(|(_, stage)| stage));
         let name = if is_down { this.down() } else { this.up() };
         let (local, name) = (prefixed(&read.path, local), format!("{name}{}", if has_ids { "_" } else { "" }));
         let value = read.join(&name, &model.collection(entity), (&local, foreign), inner);
         let value = if keeps_list {
             read.show([list.clone()]);
-            format!("{} == null ? null : reorder({value}, '_id', {}.{list})", read.found, read.raw)
+            format!("reorder({value}, '_id', {}.{list})", read.raw)
         } else {
             value
         };
-        LogicalReply { steps: Vec::new(), value }
+        let parts = [vec![own], added.parts].concat().join(", ");
+        let rows = if is_alone { value } else { format!("{value}.map(s, {{{parts}}})") };
+        let value = if keeps_list || !is_alone { format!("{} == null ? null : {rows}", read.found) } else { rows };
+        Ok(LogicalReply { steps: added.steps, value })
     }
 
     /// The one record that the record that was read belongs or refers to.
@@ -467,7 +532,7 @@ impl<'m> Translation<'_, 'm> {
         }
     }
 
-    /// The rows of a list, each with the records that it belongs or refers to: by `$lookup`, or by a query for each relation.
+    /// The rows of a list, each with related records: by `$lookup`, or by a query for each relation.
     pub fn list_with(
         &mut self,
         subject: &PathEnd,
@@ -475,127 +540,49 @@ impl<'m> Translation<'_, 'm> {
         mut selection: Selection,
         includes: &[Include],
     ) -> Derived<LogicalReply> {
-        let wanted = self.wanted(entity, includes)?;
+        let wanted = self.related(entity, includes, 1, None)?;
         let (model, shape) = (self.model(), self.documents.shape);
         let name = model.name(entity);
         let shown = selection.fields.clone();
-        if !shown.is_empty() {
-            selection.fields.extend(wanted.iter().flat_map(|(relation, fields)| self.needed(*relation, fields)));
-        }
-        let inside = wanted.iter().find(|(relation, _)| shape.word(*relation) == Word::Embed);
-        if let Some((relation, _)) = wanted.iter().find(|(relation, _)| shape.word(*relation) == Word::Bucket) {
-            let message = format!("`with: {}` in a list of records in buckets", model.relations[*relation].up());
-            return refuse_shape(*relation, message, "not derived", "try `embed` or `reference`");
-        }
+        self.extend(entity, &mut selection.fields, &wanted);
+        let read = selection.fields.clone();
+        let inside = wanted
+            .iter()
+            .find(|one| shape.word(one.relation) == Word::Embed && model.relations[one.relation].many == entity);
         let is_apart = shape.home(model, entity).1.is_empty();
-        let is_covered = wanted.iter().all(|(relation, fields)| shape.has_of_one(*relation, fields));
         let mut row = "r".to_owned();
         let reply = match inside {
             None => self.selected(subject, entity, selection)?,
-            Some((relation, fields)) => {
+            Some(one) => {
                 // Each row has the record, and fields of the one around it.
                 row = format!("r.{name}");
                 let rows = self.rows(subject, &selection.filter)?;
-                let own = if shown.is_empty() { self.narrowed(entity, &[]) } else { selection.fields.clone() };
+                let own = if read.is_empty() { self.narrowed(entity, &[]) } else { read.clone() };
                 let record = if own.is_empty() {
                     format!("${}", rows.path.join(".")).into()
                 } else {
                     picks(&prefixed(&rows.path, ""), &own)
                 };
-                let owner = picks(&prefixed(&rows.path[..rows.path.len() - 1], ""), fields);
-                let project = map! { "_id" => 0, name => record, model.relations[*relation].up() => owner };
+                let owner = picks(&prefixed(&rows.path[..rows.path.len() - 1], ""), &one.fields);
+                let project = map! { "_id" => 0, name => record, model.relations[one.relation].up() => owner };
                 let stages = [selection.stages(&rows.path), vec![map! { "$project" => project }]].concat();
                 let reply = LogicalReply::piped(rows.then(stages), "reply");
                 LogicalReply { steps: [selection.before, reply.steps].concat(), ..reply }
             }
         };
-        let is_joined = inside.is_none() && shape.is_joined && is_apart && !is_covered && reply.value == "reply";
+        let is_joined = inside.is_none() && shape.is_joined && is_apart && reply.value == "reply";
         let (mut steps, rows) = self.kept(reply, "rows");
-        let mut parts = vec![picked(name, &row, &shown)];
-        let mut joins = Vec::new();
-        for (relation, fields) in &wanted {
-            let this = &model.relations[*relation];
-            let up = this.up();
-            if shape.word(*relation) == Word::Embed {
-                parts.push(picked(up, &format!("r.{up}"), fields));
-                continue;
-            }
-            if shape.has_of_one(*relation, fields) {
-                parts.push(format!("'{up}': {}", picked_copies(up, &row, fields)));
-                continue;
-            }
-            let (local, foreign) = self.joint(*relation)?;
-            let collection = model.collection(this.one);
-            if is_joined {
-                let chosen = vec![map! { "$project" => all(fields, 1) }];
-                joins.push(lookup(&collection, local, &foreign, chosen, &format!("{up}_")));
-                parts.push(picked(up, &format!("r.{up}_[0]"), fields));
-                continue;
-            }
-            let (keys, owners) = (self.fresh("keys"), self.fresh("owners"));
-            steps.push(keep(&keys, format!("{rows}.map(r, {row}.{local})")));
-            let chosen: Vec<&String> = fields.iter().filter(|field| *field != "_id").collect();
-            let find = map! {
-                "find" => collection,
-                "filter" => map! { foreign.as_str() => map! { "$in" => slot(&keys) } },
-                "projection" => with_all(map! { foreign.as_str() => 1 }, &all(&chosen, 1)),
-            };
-            steps.push(with(find, "as", owners.as_str()));
-            let is_owner = match shape.up_word(*relation) {
-                Word::List => format!("{row}._id in o.{foreign}"),
-                _ => format!("o._id == {row}.{up}"),
-            };
-            parts.push(picked(up, &format!("{owners}.filter(o, {is_owner})[0]"), fields));
-        }
+        let source = if is_joined { Source::Rows } else { Source::Queries(rows.clone()) };
+        let own = self.own_part(entity, &row, &shown, &read);
+        let added = self.add(0, &row, &source, wanted)?;
         // Without queries of its own the read is the last step.
-        if let Some(read) = steps.pop_if(|_| is_joined) {
+        if let Some(read) = steps.pop_if(|_| !added.joins.is_empty()) {
+            let joins = added.joins.into_iter().map(|(_, stage)| stage).collect();
             steps.push(with(joining(&read, joins), "as", rows.as_str()));
         }
-        Ok(LogicalReply { steps, value: format!("{rows}.map(r, {{{}}})", parts.join(", ")) })
-    }
-
-    /// The fields of a record by which fields of the one that it belongs or refers to are found.
-    fn needed(&self, relation: usize, fields: &[String]) -> Vec<String> {
-        let (shape, up) = (self.documents.shape, self.model().relations[relation].up());
-        match shape.up_word(relation) {
-            _ if shape.has_of_one(relation, fields) => fields.iter().map(|field| copy_of(up, field)).collect(),
-            Word::Embed => Vec::new(),
-            Word::List => vec!["_id".to_owned()],
-            Word::Reference | Word::Bucket | Word::Link => vec![up.to_owned()],
-        }
-    }
-
-    /// The relations to single records of `with` in a list, with fields.
-    fn wanted(&self, entity: usize, includes: &[Include]) -> Derived<Vec<(usize, Vec<String>)>> {
-        let model = self.model();
-        let one = |(Spanned { value: name, .. }, node): &Include| {
-            let (relation, is_down) = model.relation(entity, name)?;
-            let fields = texts(Some(node));
-            if is_down || model.relations[relation].kind == RelationKind::Listing {
-                let message = format!("`with: {name}` in a list needs many records for each row");
-                return refuse(message, "deeper than `with` goes", "get one record `with` them, or write it by hand");
-            }
-            if fields.is_empty() {
-                let help = format!("for example `with: {{ {name}: [name] }}`");
-                return refuse(format!("`with: {name}` in a list without fields"), "which fields?", help);
-            }
-            self.check_fields(model.relations[relation].one, &fields)?;
-            Ok((relation, fields))
-        };
-        includes.iter().map(one).collect()
-    }
-
-    /// The fields by which documents of the many side find that of the one side: their own, and that of the other, which gets
-    /// an index.
-    fn joint(&mut self, relation: usize) -> Derived<(&'m str, String)> {
-        let this = &self.model().relations[relation];
-        if self.documents.shape.up_word(relation) == Word::List {
-            let field = self.documents.shape.list_id(self.model(), relation);
-            self.documents.index(&self.model().collection(this.one), &[(field.clone(), 1)], false);
-            return Ok(("_id", field));
-        }
-        self.needs_documents(relation)?;
-        Ok((this.up(), "_id".to_owned()))
+        steps.extend(added.steps);
+        let parts = [vec![own], added.parts].concat().join(", ");
+        Ok(LogicalReply { steps, value: format!("{rows}.map(r, {{{parts}}})") })
     }
 }
 
@@ -621,18 +608,18 @@ fn joining(read: &Node, joins: Vec<Node>) -> Node {
 }
 
 /// `'owner': {'name': OWNER.name}`, or `'owner': OWNER` without fields.
-fn picked(name: &str, owner: &str, fields: &[String]) -> String {
+pub(super) fn picked(name: &str, owner: &str, fields: &[String]) -> String {
     let all: Vec<String> = fields.iter().map(|field| format!("'{field}': {owner}.{field}")).collect();
     if fields.is_empty() { format!("'{name}': {owner}") } else { format!("'{name}': {{{}}}", all.join(", ")) }
 }
 
 /// The field of a record with a copy of a field of the one that it belongs or refers to.
-fn copy_of(up: &str, field: &str) -> String {
+pub(super) fn copy_of(up: &str, field: &str) -> String {
     if field == "_id" { up.to_owned() } else { format!("{up}_{field}") }
 }
 
 /// Fields of the one that a record belongs or refers to, from its copies.
-fn picked_copies(up: &str, record: &str, fields: &[String]) -> String {
+pub(super) fn picked_copies(up: &str, record: &str, fields: &[String]) -> String {
     let all: Vec<String> = fields.iter().map(|field| format!("'{field}': {record}.{}", copy_of(up, field))).collect();
     format!("{{{}}}", all.join(", "))
 }

@@ -42,10 +42,23 @@ pub struct LogicalRead {
     pub entity: usize,
     /// Which of them, and what of each.
     pub part: ListPart,
-    /// Related records that are added to each, by the names of relations.
-    pub with: Vec<(Arc<str>, RelationWay, ListPart)>,
+    /// Related records that are added to each.
+    pub with: Vec<Included>,
     /// What is returned of them.
     pub gives: Gives,
+}
+
+/// Related records that are added to a record.
+#[derive(Debug)]
+pub struct Included {
+    /// The name of the relation.
+    pub name: Arc<str>,
+    /// Where it leads.
+    pub relation: RelationWay,
+    /// Which of them, and what of each.
+    pub part: ListPart,
+    /// Related records that are added to each of them.
+    pub with: Vec<Included>,
 }
 
 /// What a read returns of its records.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::engine::FinalState;
-use crate::plan::model::{Gives, ListPart, LogicalRead, LogicalWrite, ModelStep, ReadStart, RelationWay};
+use crate::plan::model::{Gives, Included, ListPart, LogicalRead, LogicalWrite, ModelStep, ReadStart, RelationWay};
 use crate::plan::{EvalError, Frame, Outcome, Plan, Raw, Step, Template, Value, truth, written};
 
 /// By the text of its `_id`, a record: its fields, and the `_id` of its parent under the parent's name.
@@ -13,6 +13,9 @@ type Records = BTreeMap<Arc<str>, Arc<Value>>;
 
 /// A record, by its entity and the text of its `_id`.
 pub type RecordId = (usize, Arc<str>);
+
+/// What is asked of records of an entity: which fields, and related records.
+type Wanted<'r> = (usize, &'r ListPart, &'r [Included]);
 
 /// What a step gives, or why there is no answer.
 type Answer<T = Value> = Result<T, EvalError>;
@@ -138,28 +141,33 @@ impl<'p> Oracle<'p> {
         };
         let rows = part(rows, &read.part, frame)?;
         Ok(match &read.gives {
-            Gives::Record => self.with(rows.first().map(|row| &**row), read, frame)?,
-            Gives::List => {
-                Value::list(rows.iter().map(|row| self.with(Some(row), read, frame)).collect::<Answer<_>>()?)
-            }
+            Gives::Record => self.with(rows.first().map(|row| &**row), (read.entity, &read.part, &read.with), frame)?,
+            Gives::List => self.rows_with(&rows, (read.entity, &read.part, &read.with), frame)?,
             Gives::Count => Value::Int(rows.len() as i64),
             Gives::Sum(field) => rows.iter().try_fold(Value::Int(0), |sum, row| plus(&sum, &at(row, field)))?,
         })
     }
 
+    /// What is returned of some records.
+    fn rows_with(&self, rows: &[Arc<Value>], of: Wanted<'_>, frame: &mut Frame) -> Answer {
+        let rows = rows.iter().map(|row| self.with(Some(row), of, frame));
+        Ok(Value::list(rows.collect::<Answer<_>>()?))
+    }
+
     /// What is returned of a record.
-    fn with(&self, row: Option<&Value>, read: &LogicalRead, frame: &mut Frame) -> Answer {
-        let own = fields(row, &read.part.fields);
-        if read.with.is_empty() {
+    fn with(&self, row: Option<&Value>, (entity, own, with): Wanted<'_>, frame: &mut Frame) -> Answer {
+        let own = fields(row, &own.fields);
+        if with.is_empty() {
             return Ok(own);
         }
-        let mut made = vec![(Arc::clone(&self.plan.data.entities[read.entity].name), own)];
-        for (name, relation, of) in &read.with {
+        let mut made = vec![(Arc::clone(&self.plan.data.entities[entity].name), own)];
+        for Included { name, relation, part: of, with } in with {
             let others = row.map_or_else(Vec::new, |row| self.related(row, relation));
             let others = part(others, of, frame)?;
+            let wanted = (relation.entity, of, &with[..]);
             let value = match row {
-                _ if relation.is_one => fields(others.first().map(|row| &**row), &of.fields),
-                Some(_) => Value::list(others.iter().map(|row| fields(Some(row), &of.fields)).collect()),
+                _ if relation.is_one => self.with(others.first().map(|row| &**row), wanted, frame)?,
+                Some(_) => self.rows_with(&others, wanted, frame)?,
                 None => Value::Null,
             };
             made.push((Arc::clone(name), value));
