@@ -47,6 +47,10 @@ const NO_LOOK: &[(&str, &str)] =
 
 const NO_SECOND_LOOK: &[(&str, &str)] = &[("reply > 0", "reply > 9")];
 
+const ANOTHER_PRODUCT: &[(&str, &str)] = &[("o._id == s.product", "o._id != s.product")];
+
+const FIRST_PRODUCT: &[(&str, &str)] = &[("lines.map(s, s.product)", "slice(lines.map(s, s.product), 0, 1)")];
+
 /// All mistakes. Where all strategies of a file share one, nothing but the model tells it.
 pub const TRANSLATIONS: &[Translation] = &[
     of(
@@ -108,6 +112,18 @@ pub const TRANSLATIONS: &[Translation] = &[
             ("lines_inside", &[("projection: { name: 1", "projection: { city: 1")]),
             ("all_inside", &[("orders.$: 1, name: 1", "orders.$: 1, city: 1")]),
         ],
+    ),
+    of(
+        "product_of_another_line",
+        ["model", "order_page", "order_page("],
+        Phases::Sequential,
+        &[("referenced", ANOTHER_PRODUCT), ("lines_inside", ANOTHER_PRODUCT), ("all_inside", ANOTHER_PRODUCT)],
+    ),
+    of(
+        "products_of_the_first_line_only",
+        ["model", "order_page", "order_page("],
+        Phases::Sequential,
+        &[("referenced", FIRST_PRODUCT), ("lines_inside", FIRST_PRODUCT), ("all_inside", FIRST_PRODUCT)],
     ),
     of(
         "condition_forgotten",
