@@ -237,9 +237,10 @@ impl<'m> Translation<'_, 'm> {
         }
         let has_ids = one.is_many && one.is_down && word == Word::List;
         let (local, foreign) = self.ends(&one)?;
-        let ids = match has_ids && !shape.listed(one.relation).is_empty() {
-            true => format!("pluck({row}.{down}, '_id')"),
-            false => format!("{row}.{local}"),
+        let ids = if has_ids && !shape.listed(one.relation).is_empty() {
+            format!("pluck({row}.{down}, '_id')")
+        } else {
+            format!("{row}.{local}")
         };
         let keeps_list = has_ids && self.keeps_list(one.relation, &one.selection);
         let collection = model.collection(one.entity);
