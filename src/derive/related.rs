@@ -35,7 +35,7 @@ pub(super) struct Related {
 
 /// How others come to rows.
 #[derive(Clone)]
-pub(super) enum Source {
+pub(super) enum Route {
     /// By a query for each relation of all rows, which are in a variable.
     Queries(String),
     /// By a `$lookup` in each row.
@@ -87,7 +87,7 @@ impl<'m> Translation<'_, 'm> {
         let this = &model.relations[relation];
         let by_hand = "make it an operation of its own, or write this one by hand";
         if depth > DEEPEST {
-            let message = format!("`with: {name}` is the third `with` inside of each other");
+            let message = format!("`with: {name}` is a third level of `with`");
             return refuse(message, "deeper than `with` goes", by_hand);
         }
         if via == Some(relation) {
@@ -111,7 +111,7 @@ impl<'m> Translation<'_, 'm> {
             return refuse(message, "every row would need a query", by_hand);
         }
         if word == Word::Bucket && (is_down || !is_many) {
-            let message = format!("`with: {name}` of each row, where one of both is in buckets");
+            let message = format!("`with: {name}` of each row, and these records are in buckets");
             return refuse_shape(relation, message, "not derived", "try `embed` or `reference`");
         }
         if this.kind == RelationKind::Listing && word != Word::List {
@@ -189,10 +189,10 @@ impl<'m> Translation<'_, 'm> {
     }
 
     /// Adds related records to rows; `row` is the expression of the record in the variable of this depth.
-    pub fn add(&mut self, depth: usize, row: &str, source: &Source, with: Vec<Related>) -> Derived<Added> {
+    pub fn add(&mut self, depth: usize, row: &str, route: &Route, with: Vec<Related>) -> Derived<Added> {
         let mut made = Added::default();
         for one in with {
-            let part = self.part_of(depth, row, source, one, &mut made)?;
+            let part = self.part_of(depth, row, route, one, &mut made)?;
             made.parts.push(part);
         }
         Ok(made)
@@ -202,7 +202,7 @@ impl<'m> Translation<'_, 'm> {
         &mut self,
         depth: usize,
         row: &str,
-        source: &Source,
+        route: &Route,
         mut one: Related,
         made: &mut Added,
     ) -> Derived<String> {
@@ -219,16 +219,16 @@ impl<'m> Translation<'_, 'm> {
         let has_copies = word == Word::List && one.with.is_empty() && self.is_copied(one.relation, &one.selection);
         if one.is_many && one.is_down && (word == Word::Embed || has_copies) {
             let array = in_order(format!("{row}.{down}"), &one.selection);
-            let inner = match source {
-                Source::Queries(_) if one.with.is_empty() => Source::Rows,
-                Source::Queries(rows) => {
+            let inner = match route {
+                Route::Queries(_) if one.with.is_empty() => Route::Rows,
+                Route::Queries(rows) => {
                     let all = self.fresh(&format!("{down}_"));
                     made.steps.push(keep(&all, format!("flatten({rows}.map({variable}, {row}.{down}))")));
-                    Source::Queries(all)
+                    Route::Queries(all)
                 }
-                Source::Rows => Source::Document(row.to_owned(), vec![down.to_owned()]),
-                Source::Document(found, path) => {
-                    Source::Document(found.clone(), [&path[..], &[down.to_owned()]].concat())
+                Route::Rows => Route::Document(row.to_owned(), vec![down.to_owned()]),
+                Route::Document(found, path) => {
+                    Route::Document(found.clone(), [&path[..], &[down.to_owned()]].concat())
                 }
             };
             let (value, joins) = self.with_each(depth + 1, array, &inner, &mut one, &mut made.steps)?;
@@ -249,8 +249,8 @@ impl<'m> Translation<'_, 'm> {
         if !one.selection.fields.is_empty() && !one.selection.fields.iter().any(|field| field == link) {
             one.selection.fields.push(link.to_owned());
         }
-        let others = match source {
-            Source::Queries(rows) => {
+        let others = match route {
+            Route::Queries(rows) => {
                 let (keys, others) = (self.fresh("keys"), self.fresh(if one.is_many { &one.name } else { "owners" }));
                 let every = format!("{rows}.map({variable}, {ids})");
                 let every = if has_ids { format!("flatten({every})") } else { every };
@@ -266,10 +266,10 @@ impl<'m> Translation<'_, 'm> {
                 made.steps.push(unless_empty(&keys, vec![with(find, "as", others.as_str())]));
                 others
             }
-            Source::Rows => format!("{row}.{}_", one.name),
-            Source::Document(found, path) => format!("{found}.{}_{}_", path.join("_"), one.name),
+            Route::Rows => format!("{row}.{}_", one.name),
+            Route::Document(found, path) => format!("{found}.{}_{}_", path.join("_"), one.name),
         };
-        let list = if matches!(source, Source::Rows) {
+        let list = if matches!(route, Route::Rows) {
             if keeps_list { format!("reorder({others}, '_id', {ids})") } else { others.clone() }
         } else if keeps_list {
             format!("reorder({others}, '_id', {ids})")
@@ -289,18 +289,18 @@ impl<'m> Translation<'_, 'm> {
         };
         let mut stages = if one.is_many {
             self.inner(one.entity, &mut one.selection, keeps_list)
-        } else if matches!(source, Source::Rows) || foreign == "_id" {
+        } else if matches!(route, Route::Rows) || foreign == "_id" {
             vec![map! { "$project" => all(&one.fields, 1) }]
         } else {
             vec![map! { "$project" => with_all(map! { foreign.as_str() => 1 }, &all(&one.fields, 1)) }]
         };
-        let inner = if matches!(source, Source::Queries(_)) { Source::Queries(others.clone()) } else { Source::Rows };
+        let inner = if matches!(route, Route::Queries(_)) { Route::Queries(others.clone()) } else { Route::Rows };
         let (value, joins) = self.with_each(depth + 1, list, &inner, &mut one, &mut made.steps)?;
         stages.extend(joins.into_iter().map(|(_, stage)| stage));
-        let (name, path) = match source {
-            Source::Queries(_) => (None, &[][..]),
-            Source::Rows => (others.strip_prefix(&format!("{row}.")), &[][..]),
-            Source::Document(found, path) => (others.strip_prefix(&format!("{found}.")), &path[..]),
+        let (name, path) = match route {
+            Route::Queries(_) => (None, &[][..]),
+            Route::Rows => (others.strip_prefix(&format!("{row}.")), &[][..]),
+            Route::Document(found, path) => (others.strip_prefix(&format!("{found}.")), &path[..]),
         };
         if let Some(name) = name {
             let stage = lookup(&collection, &prefixed(path, &local), &foreign, stages, name);
@@ -318,7 +318,7 @@ impl<'m> Translation<'_, 'm> {
         &mut self,
         depth: usize,
         list: String,
-        source: &Source,
+        route: &Route,
         one: &mut Related,
         steps: &mut Vec<Node>,
     ) -> Derived<(String, Vec<(String, Node)>)> {
@@ -327,7 +327,7 @@ impl<'m> Translation<'_, 'm> {
         }
         let variable = ROWS[depth];
         let own = self.own_part(one.entity, variable, &one.fields, &one.selection.fields);
-        let added = self.add(depth, variable, source, std::mem::take(&mut one.with))?;
+        let added = self.add(depth, variable, route, std::mem::take(&mut one.with))?;
         steps.extend(added.steps);
         let parts = [vec![own], added.parts].concat().join(", ");
         Ok((format!("{list}.map({variable}, {{{parts}}})"), added.joins))

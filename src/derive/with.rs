@@ -6,7 +6,7 @@ use super::build::{all, find_one, is_empty, keep, map, pipeline, slot, with, wit
 use super::model::{PathEnd, RelationKind, option, texts};
 use super::read::{Rows, in_order, lookup, mapped, picks, prefixed, sliced};
 use super::refusal::{Derived, refuse, refuse_shape};
-use super::related::{Related, Source, options_of};
+use super::related::{Related, Route, options_of};
 use super::selection::Selection;
 use super::shape::{Word, covers};
 use super::translate::{Located, LogicalReply, Options, Translation};
@@ -418,10 +418,10 @@ impl<'m> Translation<'_, 'm> {
         let is_inside = reply.steps.is_empty() && self.documents.shape.is_joined;
         let (mut steps, rows, source) = if is_inside {
             let path = [&read.path[..], &[path.to_owned()]].concat();
-            (Vec::new(), reply.value, Source::Document(read.found.clone(), path))
+            (Vec::new(), reply.value, Route::Document(read.found.clone(), path))
         } else {
             let (steps, rows) = self.kept(reply, path);
-            (steps, rows.clone(), Source::Queries(rows))
+            (steps, rows.clone(), Route::Queries(rows))
         };
         let own = self.own_part(entity, "s", &shown, &fields);
         let added = self.add(1, "s", &source, wanted)?;
@@ -457,7 +457,7 @@ impl<'m> Translation<'_, 'm> {
         };
         let is_alone = wanted.is_empty();
         let own = self.own_part(self.model().entity_of(subject), "s", &shown, &selection.fields);
-        let added = self.add(1, "s", &Source::Rows, wanted)?;
+        let added = self.add(1, "s", &Route::Rows, wanted)?;
         let (model, shape) = (self.model(), self.documents.shape);
         let (entity, this) = (model.entity_of(subject), &model.relations[relation]);
         let (list, there) = (self.ids_of(relation, is_down), shape.list_id(model, relation));
@@ -572,7 +572,7 @@ impl<'m> Translation<'_, 'm> {
         };
         let is_joined = inside.is_none() && shape.is_joined && is_apart && reply.value == "reply";
         let (mut steps, rows) = self.kept(reply, "rows");
-        let source = if is_joined { Source::Rows } else { Source::Queries(rows.clone()) };
+        let source = if is_joined { Route::Rows } else { Route::Queries(rows.clone()) };
         let own = self.own_part(entity, &row, &shown, &read);
         let added = self.add(0, &row, &source, wanted)?;
         // Without queries of its own the read is the last step.
