@@ -320,8 +320,8 @@ async fn sixteen_writers_leave_full_pages_without_gap_or_twin() {
     let text = BLOG
         .replacen("mixes:\n", "mixes:\n  only-adds: { add_comment: 1 }\n", 1)
         .replacen(
-            "add_comment:\n    arguments: { post: \"zipf(post, skew)\"",
-            "add_comment:\n    arguments: { post: \"record(post, 0)\"",
+            "add_comment: { arguments: { post: \"zipf(post, skew)\"",
+            "add_comment: { arguments: { post: \"record(post, 0)\"",
             1,
         )
         .replacen("index < posts / 20 ?", "index == 0 ? 0 : true ? 3 : index < posts / 20 ?", 1);

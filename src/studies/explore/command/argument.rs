@@ -22,10 +22,10 @@ pub struct ExploreArguments {
     /// Besides them the best one that shares no documents, and the best strategy of the scenario.
     #[arg(long, value_name = "N", default_value = "4", value_parser = whole::<1, 12>, allow_hyphen_values = true)]
     pub keep: u64,
-    /// Try only these words for a relation, such as 'order.lines: embed'; may be repeated [default: all that make sense]
+    /// Try only these words, such as 'order.lines: embed'; may be repeated [default: all]
     #[arg(long, value_name = "RELATION:WORDS", value_parser = only)]
     pub only: Vec<(String, Vec<String>)>,
-    /// Never try this word, such as list; may be repeated
+    /// Never try this word, such as list; may be repeated [default: none]
     #[arg(long, value_name = "WORD", value_parser = name)]
     pub never: Vec<String>,
     /// Try no more shapes after this time; the run in the end comes on top
@@ -47,7 +47,9 @@ pub struct ExploreArguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "keep", "only", "never", "no_finals", "preset",
                                                           "seed", "out"])]
     pub resume: Option<PathBuf>,
-    /// Write the shapes at these places of the list, such as 1,3, into the scenario's file as strategies; requires --resume
+    /// Write the shapes at these places, such as 1,3, into the scenario's file [default: none]
+    ///
+    /// They become strategies. Requires --resume.
     #[arg(long, value_name = "PLACES", value_delimiter = ',', requires = "resume", value_parser = whole::<1, 1_000>)]
     pub write: Vec<u64>,
     /// Seed of the generated data and of the sequence of calls
