@@ -174,13 +174,13 @@ fn blog(draws: &mut Draws) -> Document {
         60..70 => page_after(draws.comment()),
         70..80 => find_post(doc! { "_id": draws.post() }, Some(doc! { "_id": 1, "comments": { "$slice": -10 } })),
         80..85 => {
-            let number = doc! { "$project": { "n": { "$size": "$comments" } } };
+            let number = doc! { "$project": { "_id": 0, "n": { "$size": "$comments" } } };
             aggregate(vec![doc! { "$match": { "_id": draws.post() } }, number])
         }
         85..90 => {
             let comment = draws.comment();
             let filter = doc! { "_id": comment.post, "comments._id": comment.id };
-            find_post(filter, Some(doc! { "_id": 0, "comments.$": 1 }))
+            find_post(filter, Some(doc! { "comments.$": 1, "_id": 0 }))
         }
         _ => edit(draws.comment()),
     }
@@ -217,11 +217,17 @@ fn edit(comment: &Comment) -> Document {
 }
 
 fn page_after(last: &Comment) -> Document {
-    let place = doc! { "t": "$$c.created_on", "i": "$$c._id" };
-    let after = doc! { "$gt": [place, { "t": last.created_on.clone(), "i": last.id }] };
-    let rest = doc! { "$filter": { "input": "$comments", "as": "c", "cond": after } };
-    let page = doc! { "$project": { "comments": { "$slice": [rest, 50] } } };
-    aggregate(vec![doc! { "$match": { "_id": last.post } }, page])
+    let date = || last.created_on.clone();
+    let later = doc! { "comments.created_on": { "$gt": date() } };
+    let after =
+        doc! { "comments.created_on": { "$gte": date() }, "$or": [later, { "comments._id": { "$gt": last.id } }] };
+    aggregate(vec![
+        doc! { "$match": { "_id": last.post } },
+        doc! { "$unwind": "$comments" },
+        doc! { "$match": after },
+        doc! { "$limit": 50 },
+        doc! { "$replaceWith": "$comments" },
+    ])
 }
 
 /// Makes as many calls as `calls` has, with concurrent clients.
