@@ -10,7 +10,7 @@ use crate::stats::{MixEstimate, ShareFlip, own_cost, own_time, shares, value};
 use super::record::{ExploreRecord, MeasuredShape, TriedOutcome, TriedRecord};
 
 /// Shapes whose estimate is at most this many times the lowest one may be among the finalists: in published runs the one with the lowest
-/// makes at most 16 % fewer calls per second than the best (docs/explore.md).
+/// makes at most 14 % fewer calls per second than the best (scripts/experiments/own-cost-order.py).
 const NEAR: f64 = 1.3;
 
 /// Counts that are this close to each other (0.01 for 1 %) are the same.

@@ -119,8 +119,8 @@ pub enum TriedOutcome {
 /// What the operations of a shape cost, each by itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredShape {
-    /// The mean time of each operation in nanoseconds, as multiples of those of the common strategy of its run; `None` where the mix does
-    /// not call it.
+    /// The mean time of each operation in nanoseconds, those of later runs multiplied by how the common strategy was in the first one;
+    /// `None` where the mix does not call it.
     pub times: Vec<Option<f64>>,
     /// Counted work of a call, by operation and counter.
     pub work: Vec<BTreeMap<String, f64>>,

@@ -153,8 +153,12 @@ fn headline(record: &ExploreRecord, finals: Option<&RunRecord>) -> Headline {
             three(next / lowest)
         ),
     };
-    let found = finals.filter(|run| run.complete_rounds() > 0).and_then(|run| Report::new(run).headline.decision);
-    let sentences: Vec<String> = found.map(|found| found.answer).into_iter().chain([estimated]).collect();
+    let found = finals.filter(|run| run.complete_rounds() > 0).map(|run| Report::new(run).headline);
+    let (invalid, decision) = found.map_or((Vec::new(), None), |found| (found.invalid, found.decision));
+    // An answer from a run that may not be used is none.
+    let answer = decision.filter(|_| invalid.is_empty()).map(|decision| decision.answer);
+    let invalid = invalid.first().map(|reason| format!("The run of the finalists may not be used: {reason}"));
+    let sentences: Vec<String> = answer.into_iter().chain(invalid).chain([estimated]).collect();
     Headline {
         scenario: plain(&record.scenario.name),
         title: plain(&record.scenario.title),
@@ -212,7 +216,8 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
     };
     let rows = ranked.iter().copied().enumerate().map(row);
     let table = Table::new("shapes", "Shapes tried", Column::strategy(), &measures, rows);
-    let hidden = if all { 0 } else { ranked.len().saturating_sub(SHOWN) };
+    let is_hidden = |(tried, _): &&(&TriedRecord, f64)| !all && !record.finalists.contains(&tried.name);
+    let hidden = ranked.iter().skip(SHOWN).filter(is_hidden).count();
     let section = Section::new("shapes", "Shapes tried")
         .lead("Estimates from own times, which know no contention; those that the final run compares are strong.")
         .table(table);

@@ -44,7 +44,7 @@ pub struct ExploreArguments {
     #[arg(long, value_enum, value_name = "NAME", default_value = "quick")]
     pub preset: Preset,
     /// Go on with, or print again, what is in DIR [default: explore anew]
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "keep", "only", "never", "no_finals", "preset",
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "keep", "only", "never", "budget", "no_finals", "preset",
                                                           "seed", "out"])]
     pub resume: Option<PathBuf>,
     /// Write the shapes at these places, such as 1,3, into the scenario's file [default: none]

@@ -44,9 +44,7 @@ impl Attempts {
 
     /// What becomes of a shape before it is verified.
     pub fn outcome(&mut self, tried: &TriedRecord) -> TriedOutcome {
-        let definition = tried.definition();
-        let scenario = Scenario { strategies: vec![definition], ..self.scenario.clone() };
-        let diagnostics = Diagnostics::new();
+        let (scenario, diagnostics) = (self.with(tried), Diagnostics::new());
         let compiled = compile(&scenario, &self.choice, &diagnostics);
         if let Some(error) = diagnostics.iter().find(|one| one.severity == Severity::Error) {
             return TriedOutcome::Refused(error.message);
@@ -55,24 +53,28 @@ impl Attempts {
         if let Some(warning) = diagnostics.iter().find(is_in_vain) {
             return TriedOutcome::Unread(warning.message);
         }
-        let found = compile::derived(&scenario, &self.choice).and_then(|found| found.strategies.into_iter().next());
-        let Some((name, node)) = found else { return TriedOutcome::Refused("nothing is derived".to_owned()) };
-        match self.derived.entry(commands(&node)) {
-            std::collections::btree_map::Entry::Occupied(known) => TriedOutcome::Same(known.get().clone()),
-            std::collections::btree_map::Entry::Vacant(new) => {
-                new.insert(name);
-                TriedOutcome::Derived
-            }
+        match self.first_like(&scenario) {
+            Some(first) if first != tried.name => TriedOutcome::Same(first),
+            Some(_) => TriedOutcome::Derived,
+            None => TriedOutcome::Refused("nothing is derived".to_owned()),
         }
     }
 
     /// Takes note of a shape that an earlier process has derived.
     pub fn remember(&mut self, tried: &TriedRecord) {
-        let scenario: Scenario = Scenario { strategies: vec![tried.definition()], ..self.scenario.clone() };
-        let found = compile::derived(&scenario, &self.choice).and_then(|found| found.strategies.into_iter().next());
-        if let Some((name, node)) = found {
-            self.derived.entry(commands(&node)).or_insert(name);
-        }
+        self.first_like(&self.with(tried));
+    }
+
+    /// The scenario with a shape as its only strategy.
+    fn with(&self, tried: &TriedRecord) -> Scenario {
+        Scenario { strategies: vec![tried.definition()], ..self.scenario.clone() }
+    }
+
+    /// The first strategy with the commands of the only one of a scenario, which may be that one; `None` if nothing is derived.
+    fn first_like(&mut self, scenario: &Scenario) -> Option<String> {
+        let derived = compile::derived(scenario, &self.choice)?;
+        let (name, node) = derived.strategies.into_iter().next()?;
+        Some(self.derived.entry(commands(&node)).or_insert(name).clone())
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::campaign::{Interleaving, Rounds, carry_out, format_duration, status};
 use crate::cli::exit::write_error;
 use crate::cli::progress::Progress;
 use crate::cli::report::{report_of, terminal, terminal_of_run, write_study};
-use crate::cli::run::{Invocation, JobServers, PointSetup, ServerJob, resume, write_reports};
+use crate::cli::run::{Invocation, JobServers, PointSetup, ServerJob, exit_of, resume, write_reports};
 use crate::cli::scenario::Ready;
 use crate::cli::server::ServerChoice;
 use crate::cli::{CliError, Exit, output};
@@ -94,9 +94,7 @@ impl<'e> Exploring<'e> {
         }
         self.record.complete = true;
         self.save()?;
-        conclude(self.arguments, &self.record, self.folder)?;
-        let is_wrong = self.record.count(|outcome| matches!(outcome, TriedOutcome::Wrong(_))) > 0;
-        Ok(if is_wrong { Exit::CheckFailed } else { Exit::Success })
+        conclude(self.arguments, &self.record, self.folder)
     }
 
     /// Whether the time for shapes is over, which is noted.
@@ -105,7 +103,7 @@ impl<'e> Exploring<'e> {
         let is_over =
             self.started.elapsed().as_secs_f64() > self.record.options.budget && !self.record.screens.is_empty();
         if is_over && (left > 0 || !search::next(&self.record).is_empty()) {
-            let budget = format_duration(self.arguments.budget);
+            let budget = format_duration(Duration::from_secs_f64(self.record.options.budget));
             let shapes = if left > 0 {
                 format!("{} and what would follow from them", counted(left, "shape"))
             } else {
@@ -333,20 +331,23 @@ impl<'e> Exploring<'e> {
     }
 }
 
-/// Writes the reports of the study and of its final run, and prints the list and the verdict.
+/// Writes the reports of the study and of its final run, and prints the list and the verdict. Returns how the command ends.
 ///
 /// # Errors
 /// When one of them cannot be written.
-pub fn conclude(arguments: &ExploreArguments, record: &ExploreRecord, folder: &Path) -> Result<(), CliError> {
+pub fn conclude(arguments: &ExploreArguments, record: &ExploreRecord, folder: &Path) -> Result<Exit, CliError> {
     let finals = final_run(record, folder)?;
     let _ = write_study(Report::of_explored(record, finals.as_ref()), folder)?;
     output::print(&terminal(&Report::of_shapes(record, arguments.all)))?;
+    let mut exit = Exit::Success;
     if let Some(finals) = &finals {
         let folder = folder.join(FINAL_FOLDER);
         let report = report_of(finals, &folder).in_folder(&folder.display().to_string()).with_files();
         write_reports(finals, &report, &folder)?;
         output::print(&format!("\n{}", terminal_of_run(&report, false)))?;
+        exit = exit_of(finals);
     }
     next(record, folder).print();
-    Ok(())
+    let is_wrong = record.count(|outcome| matches!(outcome, TriedOutcome::Wrong(_))) > 0;
+    Ok(if is_wrong { Exit::CheckFailed } else { exit })
 }

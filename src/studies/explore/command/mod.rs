@@ -85,8 +85,7 @@ fn resume(arguments: &ExploreArguments, folder: &Path) -> Result<Exit, CliError>
     }
     if record.complete {
         resume::complete(kind, folder);
-        exploring::conclude(arguments, &record, folder)?;
-        return Ok(Exit::Success);
+        return exploring::conclude(arguments, &record, folder);
     }
     let source = Source::new(record.scenario.opened().to_owned(), record.scenario.text.as_str());
     let choice = Choice {
