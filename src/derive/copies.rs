@@ -24,10 +24,20 @@ impl Translation<'_, '_> {
         change: Option<Node>,
         is_certain: bool,
     ) -> (Write, String) {
-        let one = self.model().relations[relation].one;
-        let fields = self.documents.shape.referenced(relation);
-        let is_shared = self.model().is_changed(one, fields) || !is_certain;
-        let change = change.or_else(|| (is_shared && self.protects()).then(|| self.touch(place, one)));
+        let source = (self.model().relations[relation].one, self.documents.shape.referenced(relation));
+        self.source_of(source, place, change, is_certain)
+    }
+
+    /// The same of fields of any entity.
+    pub fn source_of(
+        &mut self,
+        (entity, fields): (usize, &[String]),
+        place: &Located,
+        change: Option<Node>,
+        is_certain: bool,
+    ) -> (Write, String) {
+        let is_shared = self.model().is_changed(entity, fields) || !is_certain;
+        let change = change.or_else(|| (is_shared && self.protects()).then(|| self.touch(place, entity)));
         let is_joint = change.is_some() || is_shared;
         let mut write = Write { is_joint, result: Some("ok()".to_owned()), ..Write::default() };
         if fields.is_empty() {
@@ -166,12 +176,17 @@ impl Translation<'_, '_> {
             if !shape.is_shared(model, relation) {
                 continue;
             }
-            if let Some(pairs) = shape.pairs(model, relation, true) {
-                write.steps.extend(self.new_pairs(argument, list, &pairs));
+            let pairs = shape.pairs(model, relation, true);
+            if let Some(pairs) = pairs.as_ref().filter(|pairs| pairs.copies.is_empty()) {
+                write.steps.extend(self.new_pairs(argument, format!("{argument}.{list}"), pairs));
                 write.is_joint = true;
                 continue;
             }
-            let listed = if this.is_turned { &[] } else { shape.listed(relation) };
+            let listed = match pairs {
+                Some(_) => shape.linked(relation),
+                None if this.is_turned => &[],
+                None => shape.listed(relation),
+            };
             let ids = self.fresh("ids");
             write.steps.push(keep(&ids, format!("{argument}.{list}.map(x, x._id)")));
             let filter = map! { "_id" => map! { "$in" => slot(&ids) } };
@@ -187,11 +202,18 @@ impl Translation<'_, '_> {
                 write.steps.push(update_many(&place.collection, place.filter.clone(), change));
             }
             if !listed.is_empty() {
-                let (found, entries) = (self.fresh("found"), self.fresh("entries"));
+                let found = self.fresh("found");
                 let find =
                     map! { "find" => place.collection, "filter" => place.filter, "projection" => all(listed, 1) };
                 write.steps.push(with(find, "as", found.as_str()));
-                write.steps.push(keep(&entries, format!("reorder({found}, '_id', {ids})")));
+                let all = format!("reorder({found}, '_id', {ids})");
+                if let Some(pairs) = pairs {
+                    write.steps.extend(self.new_pairs(argument, all, &pairs));
+                    write.is_joint = true;
+                    continue;
+                }
+                let entries = self.fresh("entries");
+                write.steps.push(keep(&entries, all));
                 made.lists.insert(relation, entries);
             }
         }

@@ -320,12 +320,11 @@ impl<'m> DerivedDocuments<'m> {
         let all = self.model.relations.iter().enumerate();
         all.filter_map(|(relation, this)| {
             let pairs = self.shape.pairs(self.model, relation, true)?;
-            let [one, many] = [pairs.near, pairs.far];
+            let [one, many] = [&pairs.near, &pairs.far].map(String::clone);
             let loops =
                 map! { one.as_str() => format!("all({one})"), many.as_str() => format!("{one}.{}", this.down()) };
-            let [one_id, many_id] = [&one, &many].map(|name| slot(&format!("{name}._id")));
-            let document = map! { one => one_id, many => many_id };
-            let made = map! { "each" => loops, "document" => document };
+            let document = map! { one => slot(&format!("{one}._id")), many => slot(&format!("{many}._id")) };
+            let made = map! { "each" => loops, "document" => pairs.copied_from(document, &many) };
             let indexes = self.indexes_of(&pairs.collection);
             Some((pairs.collection, if indexes.is_empty() { made } else { with(made, "indexes", indexes) }))
         })

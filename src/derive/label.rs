@@ -22,9 +22,14 @@ impl ModelShape {
                 let text = text.replace("{a_one}", &a_one).replace("{a_many}", &a_many);
                 let text = text.replace("{down}", relation.down()).replace("{up}", relation.up());
                 let names = arguments.join(", ");
-                let is_copied = !arguments.is_empty() && matches!(*word, "reference" | "list");
                 let text = text.replace("{arguments}", &names);
-                Some(if is_copied { format!("{text} with {names}") } else { text })
+                Some(match *word {
+                    _ if arguments.is_empty() => text,
+                    "reference" | "list" => format!("{text} with {names}"),
+                    "link" if is_label => format!("{text} with {names}"),
+                    "link" => format!("{text}, with its {names}"),
+                    _ => text,
+                })
             };
             let texts: Vec<String> = placement.words.iter().filter_map(text).collect();
             texts.join(" and ")

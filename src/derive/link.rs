@@ -54,7 +54,7 @@ impl Translation<'_, '_> {
             return Ok(Write::one(place.update(map! { operator => map! { this.down() => entry } })));
         }
         if let Some(pairs) = shape.pairs(model, relation, true) {
-            return Ok(self.pair(argument, (&place, this.one), &pairs, adds, may_be_gone));
+            return Ok(self.pair([(&place, this.one), (&other, this.many)], &pairs, adds, may_be_gone));
         }
         // The owner is written before, where only the other record has the list.
         let needs_owner = this.is_turned && adds && may_be_gone;

@@ -4,9 +4,10 @@ use crate::scenario::Node;
 
 use super::build::{keep, map, slot, update_one, with};
 use super::document::each;
-use super::model::Model;
-use super::read::{Rows, lookup, unless_empty};
+use super::model::{Model, PathEnd};
+use super::read::{Rows, found_in, keys, lookup, renamed_keys, unless_empty};
 use super::refusal::{Derived, refuse_shape};
+use super::selection::Selection;
 use super::shape::{ModelShape, Word};
 use super::translate::{BATCH, Located, LogicalReply, Translation};
 use super::write::{Write, fail, missing};
@@ -20,6 +21,8 @@ pub(super) struct Pairs {
     pub far: String,
     /// The collection of the other one.
     pub others: String,
+    /// The fields of the other one that the pairs have, too.
+    pub copies: Vec<String>,
 }
 
 impl ModelShape {
@@ -29,7 +32,8 @@ impl ModelShape {
         let collection = format!("{}_{}", model.name(this.one), this.down());
         let (near, far) = if is_down { (this.one, this.many) } else { (this.many, this.one) };
         let [near, far, others] = [model.name(near).to_owned(), model.name(far).to_owned(), model.collection(far)];
-        Some(Pairs { collection, near, far, others })
+        let copies = if is_down { self.linked(relation).to_vec() } else { Vec::new() };
+        Some(Pairs { collection, near, far, others, copies })
     }
 
     /// Refuses pairs whose names would not be different.
@@ -40,6 +44,11 @@ impl ModelShape {
             if this.one == this.many {
                 let message = format!("`{key}: link` between records of one entity");
                 return refuse_shape(relation, message, "both fields of a pair have its name", "try `list`");
+            }
+            if let Some(copy) = pairs.copies.iter().find(|copy| pairs.field(copy) == pairs.near) {
+                let message =
+                    format!("`{key}: link({copy})` needs a field `{}` in pairs, and they have one already", pairs.near);
+                return refuse_shape(relation, message, "two fields of one name", "rename the field or the entity");
             }
             if (0..model.scenario.entities.len()).any(|entity| model.collection(entity) == pairs.collection) {
                 let message =
@@ -67,12 +76,45 @@ impl Pairs {
         [(self.near.clone(), 1), (self.far.clone(), 1)]
     }
 
+    /// That for a condition and an order, both of fields of pairs.
+    fn index_for(&self, filter: &Node, sort: &[(String, i64)]) -> Vec<(String, i64)> {
+        let keys = keys(Some(self.near.clone()), filter, sort);
+        if keys.len() == 1 { self.index().to_vec() } else { keys }
+    }
+
+    /// What the names of copies begin with.
+    pub fn prefix(&self) -> String {
+        format!("{}_", self.far)
+    }
+
+    /// The field of a pair with this one of the other record.
+    pub fn field(&self, field: &str) -> String {
+        if field == "_id" { self.far.clone() } else { format!("{}{field}", self.prefix()) }
+    }
+
+    /// Whether pairs have these fields of the others.
+    fn have<'f>(&self, mut fields: impl Iterator<Item = &'f String>) -> bool {
+        fields.all(|field| field == "_id" || self.copies.contains(field))
+    }
+
+    /// The copies that a pair gets from a source in a variable.
+    pub fn copied_from(&self, start: Node, source: &str) -> Node {
+        let put = |made, field: &String| with(made, &self.field(field), slot(&format!("{source}.{field}")));
+        self.copies.iter().fold(start, put)
+    }
+
     /// The stages that give a record of the near side the list of the others.
     pub fn gathered(&self, list: &str) -> [Node; 2] {
         let far = map! { "$project" => map! { "_id" => 0, self.far.as_str() => 1 } };
         let ids = map! { "$set" => map! { list => format!("${list}.{}", self.far) } };
         [lookup(&self.collection, "_id", &self.near, vec![far], list), ids]
     }
+}
+
+/// The fields of a condition.
+fn conditions(filter: &Node) -> impl Iterator<Item = &str> {
+    let keys = filter.as_mapping().unwrap_or_default().iter().map(|(key, _)| key.value.as_str());
+    keys.filter(|key| !key.starts_with('$'))
 }
 
 impl Translation<'_, '_> {
@@ -84,10 +126,37 @@ impl Translation<'_, '_> {
         Rows { collection: pairs.collection, stages, path: vec!["joined".to_owned()] }
     }
 
-    /// How many pairs a record has.
-    pub fn count_pairs(&mut self, from: &str, pairs: &Pairs) -> LogicalReply {
-        self.documents.index(&pairs.collection, &pairs.index(), false);
-        LogicalReply::of(map! { "countDocuments" => pairs.collection.as_str(), "filter" => pairs.of(from) })
+    /// The pairs of a path as its rows, with the condition on them, if they have all that is asked of the others.
+    pub fn pairs_only(&mut self, subject: &PathEnd, filter: &Node, read: Option<&str>) -> Option<(Pairs, Rows, Node)> {
+        let PathEnd::Many(from, relation, is_down) = subject else { return None };
+        let pairs = self.documents.shape.pairs(self.model(), *relation, *is_down)?;
+        let asked: Vec<String> = conditions(filter).chain(read).map(str::to_owned).collect();
+        if !pairs.have(asked.iter()) {
+            return None;
+        }
+        let filter = renamed_keys(filter, &|field| pairs.field(field));
+        self.documents.index(&pairs.collection, &pairs.index_for(&filter, &[]), false);
+        let (collection, stages) = (pairs.collection.clone(), vec![map! { "$match" => pairs.of(from) }]);
+        Some((pairs, Rows { collection, stages, path: Vec::new() }, filter))
+    }
+
+    /// The records of a list by one query of its pairs, if these have all that is asked of them.
+    pub fn paired(&mut self, from: &str, pairs: &Pairs, entity: usize, selection: &Selection) -> Option<LogicalReply> {
+        let mut selection = selection.clone();
+        if selection.fields.is_empty() && self.has_all(entity, &pairs.copies) {
+            selection.fields = self.model().entity(entity).fields.iter().map(|(name, _)| name.value.clone()).collect();
+        }
+        let asked: Vec<String> = conditions(&selection.filter).map(str::to_owned).collect();
+        if selection.fields.is_empty() || !pairs.have(selection.named().chain(&asked)) {
+            return None;
+        }
+        selection.filter = renamed_keys(&selection.filter, &|field| pairs.field(field));
+        selection.sort.iter_mut().for_each(|(field, _)| *field = pairs.field(field));
+        self.documents.index(&pairs.collection, &pairs.index_for(&selection.filter, &selection.sort), false);
+        let shown = |made, field: &String| with(made, field, format!("${}", pairs.field(field)));
+        let projection = selection.fields.iter().fold(map! { "_id" => 0 }, shown);
+        let find = found_in(&pairs.collection, pairs.of(from), &selection, Some(projection));
+        Some(LogicalReply { steps: [selection.before, vec![find]].concat(), value: "reply".to_owned() })
     }
 
     /// The step that reads the pairs of a record into a variable.
@@ -99,19 +168,17 @@ impl Translation<'_, '_> {
         (with(with(find, "as", name.as_str()), "batchSize", BATCH), name)
     }
 
-    /// Adds or removes a pair. Adding writes the record whose list it is where that can be deleted, so that the two conflict.
+    /// Adds or removes a pair of two records. Adding writes the first one, whose list it is, where that can be deleted, and the
+    /// other one, where copies of its fields change, so that the two conflict.
     pub fn pair(
         &mut self,
-        argument: &str,
-        owner: (&Located, usize),
+        [(place, entity), (other, linked)]: [(&Located, usize); 2],
         pairs: &Pairs,
         adds: bool,
         may_be_gone: bool,
     ) -> Write {
         self.documents.index(&pairs.collection, &pairs.index(), adds);
-        let (place, entity) = owner;
-        let both =
-            map! { pairs.near.as_str() => place.id.clone(), pairs.far.as_str() => slot(&format!("{argument}._id")) };
+        let both = map! { pairs.near.as_str() => place.id.clone(), pairs.far.as_str() => other.id.clone() };
         let collection = pairs.collection.as_str();
         if !adds {
             let delete = map! { "deleteOne" => collection, "filter" => both };
@@ -127,18 +194,21 @@ impl Translation<'_, '_> {
             steps.extend([change.unwrap_or_else(|| place.count()), fail(missed, "not_found()")]);
         }
         // Of two calls that add the same pair, the unique index lets one insert it.
-        let insert = with(update_one(collection, both.clone(), map! { "$setOnInsert" => both }), "upsert", true);
+        let (read, source) = self.source_of((linked, &pairs.copies), other, None, true);
+        steps.extend(read.steps);
+        let pair = pairs.copied_from(both.clone(), &source);
+        let insert = with(update_one(collection, both, map! { "$setOnInsert" => pair }), "upsert", true);
         steps.extend([insert, fail("reply.matched > 0", "same()")]);
-        Write { is_joint: may_be_gone, ..Write::joint(steps) }
+        Write { is_joint: may_be_gone || read.is_joint, ..Write::joint(steps) }
     }
 
-    /// The step that makes the pairs of a new record.
-    pub fn new_pairs(&mut self, argument: &str, list: &str, pairs: &Pairs) -> [Node; 2] {
+    /// The steps that make the pairs of a new record with the others of a list.
+    pub fn new_pairs(&mut self, argument: &str, list: String, pairs: &Pairs) -> [Node; 2] {
         let all = self.fresh("all");
         let one = self.fresh("one");
         let pair = map! { pairs.near.as_str() => slot(&format!("{argument}._id")), pairs.far.as_str() => slot(&format!("{one}._id")) };
-        let insert = map! { "insertMany" => pairs.collection.as_str(), "documents" => each(&one, &all, pair) };
-        [keep(&all, format!("{argument}.{list}")), unless_empty(&all, vec![insert])]
+        let insert = map! { "insertMany" => pairs.collection.as_str(), "documents" => each(&one, &all, pairs.copied_from(pair, &one)) };
+        [keep(&all, list), unless_empty(&all, vec![insert])]
     }
 
     /// The step that deletes the pairs of a record.

@@ -24,6 +24,12 @@ impl Rows {
         self.stages.extend(stages);
         self
     }
+
+    /// The number of documents that are rows, of which a condition holds.
+    fn counted(self, filter: &Node) -> Node {
+        let start = self.stages.first().and_then(|stage| stage.get("$match")).cloned().unwrap_or_else(|| map! {});
+        map! { "countDocuments" => self.collection, "filter" => with_all(start, filter) }
+    }
 }
 
 impl Translation<'_, '_> {
@@ -123,6 +129,9 @@ impl Translation<'_, '_> {
         if let PathEnd::Many(from, relation, is_down) = subject
             && let Some(pairs) = self.documents.shape.pairs(self.model(), *relation, *is_down)
         {
+            if let Some(reply) = self.paired(from, &pairs, entity, &selection) {
+                return Ok(reply);
+            }
             if !self.documents.shape.is_joined {
                 let (find, links) = self.find_pairs(from, &pairs);
                 let mut reply = self.listed(from, Some(&links), (*relation, *is_down), selection);
@@ -223,16 +232,7 @@ impl Translation<'_, '_> {
 
     /// The command for those of these documents that are selected.
     pub fn find(&self, entity: usize, start: Node, selection: &Selection) -> Node {
-        let collection = self.model().collection(entity);
-        let command = map! { "find" => collection, "filter" => with_all(start, &selection.filter) };
-        let sort = (!selection.sort.is_empty()).then(|| selection.sort_node(&[]));
-        let projection = self.projection(entity, &selection.fields);
-        let (skip, limit) = (selection.skip.clone(), selection.limit.clone());
-        let parts = [("sort", sort), ("skip", skip), ("limit", limit), ("projection", projection)];
-        let put = |command, (key, value): (&str, Option<Node>)| {
-            value.into_iter().fold(command, |command, value| with(command, key, value))
-        };
-        parts.into_iter().fold(command, put)
+        found_in(&self.model().collection(entity), start, selection, self.projection(entity, &selection.fields))
     }
 
     /// The index for a selection of documents of their own: the relation, equal fields, the order, ranges.
@@ -251,13 +251,7 @@ impl Translation<'_, '_> {
         if !is_found {
             return;
         }
-        let conditions = filter.as_mapping().unwrap_or_default().iter().filter(|(key, _)| !key.value.starts_with('$'));
-        let (equal, ranges): (Vec<_>, Vec<_>) = conditions.partition(|(_, value)| value.as_mapping().is_none());
-        let ascending = |entries: Vec<&(Spanned<String>, Node)>| -> Vec<(String, i64)> {
-            entries.into_iter().map(|(key, _)| (key.value.clone(), 1)).collect()
-        };
-        let origin = self.origin(subject).map(|(field, _)| vec![(field, 1)]).unwrap_or_default();
-        let keys = [origin, ascending(equal), sort.to_vec(), ascending(ranges)].concat();
+        let keys = keys(self.origin(subject).map(|(field, _)| field), filter, sort);
         self.documents.index(&collection, &keys, false);
         if let Some(field) = read.filter(|_| !keys.is_empty()) {
             self.documents.covering_index(&collection, [keys, vec![(field.to_owned(), 1)]].concat());
@@ -310,10 +304,14 @@ impl Translation<'_, '_> {
     /// Whether the copies in a list are all that is asked of its records.
     pub fn is_copied(&self, relation: usize, selection: &Selection) -> bool {
         let listed = self.documents.shape.listed(relation);
-        let mut own = self.model().entity(self.model().relations[relation].many).fields.iter();
-        let is_all =
-            selection.fields.is_empty() && own.all(|(field, _)| field.value == "_id" || listed.contains(&field.value));
+        let is_all = selection.fields.is_empty() && self.has_all(self.model().relations[relation].many, listed);
         selection.is_array() && (is_all || selection.is_covered(listed))
+    }
+
+    /// Whether these and the `_id` are all fields of an entity.
+    pub fn has_all(&self, entity: usize, copied: &[String]) -> bool {
+        let mut own = self.model().entity(entity).fields.iter();
+        own.all(|(field, _)| field.value == "_id" || copied.contains(&field.value))
     }
 
     /// The same of the list in a record of the many side.
@@ -431,10 +429,8 @@ impl Translation<'_, '_> {
         if let Some(reply) = self.stored_total(&subject, &filter, None) {
             return Ok(reply);
         }
-        if let PathEnd::Many(from, relation, is_down) = &subject
-            && let Some(pairs) = shape.pairs(model, *relation, *is_down).filter(|_| is_empty(&filter))
-        {
-            return Ok(self.count_pairs(from, &pairs));
+        if let Some((_, rows, filter)) = self.pairs_only(&subject, &filter, None) {
+            return Ok(LogicalReply::of(rows.counted(&filter)));
         }
         if let PathEnd::Many(from, relation, true) = &subject
             && shape.word(*relation) != Word::Reference
@@ -449,9 +445,7 @@ impl Translation<'_, '_> {
         self.index_selection(&subject, &filter, &[]);
         let rows = self.rows(&subject, &filter)?;
         if rows.path.is_empty() {
-            let start = rows.stages.first().and_then(|stage| stage.get("$match")).cloned().unwrap_or_else(|| map! {});
-            let command = map! { "countDocuments" => rows.collection, "filter" => with_all(start, &filter) };
-            return Ok(LogicalReply::of(command));
+            return Ok(LogicalReply::of(rows.counted(&filter)));
         }
         if let (PathEnd::All(_), [array], true) = (&subject, &rows.path[..], is_empty(&filter)) {
             let size = map! { "$sum" => map! { "$size" => format!("${array}") } };
@@ -470,6 +464,9 @@ impl Translation<'_, '_> {
         let filter = self.condition(entity, options, "where")?;
         if let Some(reply) = self.stored_total(&subject, &filter, Some(field)) {
             return Ok(reply);
+        }
+        if let Some((pairs, rows, filter)) = self.pairs_only(&subject, &filter, Some(field)) {
+            return Ok(grouped(rows, &filter, map! { "$sum" => format!("${}", pairs.field(field)) }));
         }
         self.index_fields(&subject, &filter, &[], Some(field));
         let rows = self.rows(&subject, &filter)?;
@@ -574,13 +571,40 @@ pub(super) fn prefixed(path: &[String], field: &str) -> String {
 
 /// A condition on the fields of a record, for rows that have it at a path.
 pub(super) fn prefix_keys(filter: &Node, path: &[String]) -> Node {
+    renamed_keys(filter, &|field| prefixed(path, field))
+}
+
+/// A condition whose fields have other names.
+pub(super) fn renamed_keys(filter: &Node, name: &impl Fn(&str) -> String) -> Node {
     let entries = filter.as_mapping().unwrap_or_default().iter();
     entries.fold(map! {}, |made, (key, value)| match value.as_list() {
         Some(items) if key.value.starts_with('$') => {
-            with(made, &key.value, items.iter().map(|item| prefix_keys(item, path)).collect::<Vec<_>>())
+            with(made, &key.value, items.iter().map(|item| renamed_keys(item, name)).collect::<Vec<_>>())
         }
-        _ => with(made, &prefixed(path, &key.value), value.clone()),
+        _ => with(made, &name(&key.value), value.clone()),
     })
+}
+
+/// The command for the documents of a collection that are selected.
+pub(super) fn found_in(collection: &str, start: Node, selection: &Selection, projection: Option<Node>) -> Node {
+    let command = map! { "find" => collection, "filter" => with_all(start, &selection.filter) };
+    let sort = (!selection.sort.is_empty()).then(|| selection.sort_node(&[]));
+    let (skip, limit) = (selection.skip.clone(), selection.limit.clone());
+    let parts = [("sort", sort), ("skip", skip), ("limit", limit), ("projection", projection)];
+    let put = |command, (key, value): (&str, Option<Node>)| {
+        value.into_iter().fold(command, |command, value| with(command, key, value))
+    };
+    parts.into_iter().fold(command, put)
+}
+
+/// The keys of an index for a selection: the relation, equal fields, the order, ranges.
+pub(super) fn keys(origin: Option<String>, filter: &Node, sort: &[(String, i64)]) -> Vec<(String, i64)> {
+    let conditions = filter.as_mapping().unwrap_or_default().iter().filter(|(key, _)| !key.value.starts_with('$'));
+    let (equal, ranges): (Vec<_>, Vec<_>) = conditions.partition(|(_, value)| value.as_mapping().is_none());
+    let ascending = |entries: Vec<&(Spanned<String>, Node)>| -> Vec<(String, i64)> {
+        entries.into_iter().map(|(key, _)| (key.value.clone(), 1)).collect()
+    };
+    [origin.map(|field| (field, 1)).into_iter().collect(), ascending(equal), sort.to_vec(), ascending(ranges)].concat()
 }
 
 /// Whether a condition that holds for an element of an array also holds for the array.

@@ -11,6 +11,7 @@ use super::shape::covers;
 use super::translate::{Options, Translation};
 
 /// In which order records come, and which of them.
+#[derive(Clone)]
 pub(super) struct Selection {
     /// The fields with directions; none where the order does not count.
     pub sort: Vec<(String, i64)>,

@@ -104,6 +104,11 @@ impl ModelShape {
         self.placements[relation].get("reference").unwrap_or_default()
     }
 
+    /// The fields of the many side that pairs have.
+    pub fn linked(&self, relation: usize) -> &[String] {
+        self.placements[relation].get("link").unwrap_or_default()
+    }
+
     /// Whether a record has all fields of the one that it refers to, as copies or because they are its `_id` only.
     pub fn has_of_one(&self, relation: usize, fields: &[String]) -> bool {
         let is_id = fields == ["_id"] && self.up_word(relation) == Word::Reference;
@@ -207,6 +212,11 @@ impl ModelShape {
                 }
                 all.push(Copies { relation, source: this.one, fields: up.to_vec(), collection, path, id, prefix });
             }
+            if let Some(pairs) = self.pairs(model, relation, true).filter(|pairs| !pairs.copies.is_empty()) {
+                let (id, prefix) = (pairs.far.clone(), pairs.prefix());
+                let (source, fields, collection) = (this.many, pairs.copies, pairs.collection);
+                all.push(Copies { relation, source, fields, collection, path: Vec::new(), id, prefix });
+            }
             let newest = self.newest(model, relation).map(|(_, array)| {
                 let own = model.entity(this.many).fields.iter().map(|(name, _)| name.value.clone());
                 (array, own.filter(|name| name != "_id").collect())
@@ -252,7 +262,8 @@ impl Copies {
 
     /// The name of the audit that counts those which are not what their source says.
     pub fn audit(&self, model: &Model) -> String {
-        let up = model.relations[self.relation].up();
+        let this = &model.relations[self.relation];
+        let up = if self.source == this.one { this.up() } else { this.down() };
         let label = self.path.last().filter(|_| self.id == "_id").map_or(up, String::as_str);
         format!("{}_{label}_copies_differ", model.name(self.holder(model)))
     }

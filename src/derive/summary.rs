@@ -66,7 +66,8 @@ pub(super) fn check_versions(model: &Model, shape: &ModelShape) -> Derived<()> {
         let is_changed = model.is_changed(copies.source, &copies.fields);
         if is_changed && !(copies.path.is_empty() && copies.source == model.relations[copies.relation].one) {
             let key = model.key(copies.relation);
-            let message = format!("`writes: versions` of copies in arrays: `{key}`");
+            let place = if copies.path.is_empty() { "pairs" } else { "arrays" };
+            let message = format!("`writes: versions` of copies in {place}: `{key}`");
             let help = "try `writes: transaction`, or copies by `reference(...)` in documents of their own";
             return refuse_shape(copies.relation, message, "not derived", help);
         }

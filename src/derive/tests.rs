@@ -63,6 +63,36 @@ fn every_step_is_derived_or_refused_with_words() {
     insta::assert_snapshot!(table);
 }
 
+/// What is read of the other records of pairs with copies is in the pairs, if these have all of it.
+#[test]
+fn pairs_with_copies_answer_alone() {
+    let entities = ENTITIES.replacen("name: words(1) }", "name: words(1), size: index }", 1);
+    for does in [
+        "{ list: user.marks, fields: [name, size] }",
+        "{ list: user.marks }",
+        "{ list: user.marks, where: { size: 1 }, sort: { name: 1, _id: 1 }, limit: 1, fields: [_id] }",
+        "{ list: user.marks, sort: { size: 1, _id: 1 }, fields: [name] }",
+        "{ get: user, fields: [_id], with: { marks: [size] } }",
+        "{ count: user.marks, where: { size: { $gt: 2 } } }",
+        "{ sum: user.marks.size, where: { name: x } }",
+    ] {
+        for (word, is_alone) in [("link(*)", true), ("link(name)", false)] {
+            let text = format!(
+                "{entities}  act: {{ arguments: {{ user: uniform(user) }}, does: {does} }}\n\
+                 mixes: {{ default: {{ make: 1, act: 1 }} }}\n\
+                 strategies: {{ one: {{ shape: {{ user.marks: {word} }}, join: lookup }} }}\n"
+            );
+            let (scenario, diagnostics) = scenario(&text);
+            assert!(compile(&scenario, &Choice::default(), &diagnostics).unwrap().is_some(), "{does}");
+            let derived = compile::derived(&scenario, &Choice::default()).unwrap();
+            let operation = derived.strategies[0].1.get("operations").unwrap().get("act").unwrap();
+            let text = operation.on_one_line(str::to_owned);
+            assert!(text.contains("user_marks"), "{text}");
+            assert_eq!(!text.contains("tags"), is_alone, "{text}");
+        }
+    }
+}
+
 #[test]
 fn examples_are_derived_as_they_were() {
     for text in [include_str!("../../examples/model.yaml"), include_str!("../../examples/model-moves.yaml")] {

@@ -64,7 +64,7 @@ impl ModelShape {
     fn without_copies(&self, model: &Model, relation: usize) -> Vec<(String, ModelShape)> {
         let mut all = Vec::new();
         for (at, (word, arguments)) in self.placements[relation].words.iter().enumerate() {
-            let is_id = matches!(*word, "reference" | "list");
+            let is_id = matches!(*word, "reference" | "list" | "link");
             if !matches!(*word, "counted" | "sum" | "newest") && (arguments.is_empty() || !is_id) {
                 continue;
             }
@@ -130,6 +130,7 @@ fn help(model: &Model, relation: usize, words: &str) -> String {
         "sum" => format!("`sum: {key}.{first}` without `where`"),
         "newest" => format!("`list: {key}, reverse: true` with a `limit` of no more than {fields}"),
         "list" => format!("a `list` of all of them with no other fields than `fields: [_id, {fields}]`"),
+        "link" => format!("a `list` with no other fields than `fields: [_id, {fields}]`"),
         _ => format!("a step that asks for nothing else of it, such as `with: {{ {}: [{fields}] }}`,", this.up()),
     };
     format!("{reader} would; otherwise remove it")

@@ -176,7 +176,7 @@ fn copied(model: &Model, relation: usize, word: &str, arguments: Vec<String>) ->
         }
         _ if arguments.is_empty() => return Ok(arguments),
         "reference" => this.one,
-        "list" | "sum" => this.many,
+        "list" | "link" | "sum" => this.many,
         _ => return refuse(format!("`{word}` of `{key}` has arguments"), "takes none", "remove them"),
     };
     let known = copyable(model, source);
