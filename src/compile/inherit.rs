@@ -1,12 +1,8 @@
 //! `like`: a strategy, or one collection of it, takes from another what it does not give itself.
 
-use crate::scenario::{CollectionDefinition, Diagnostics, Node, Spanned, StrategyDefinition};
-
-/// The most strategies of a scenario. Each may inherit nearly all of the file.
-const MOST_STRATEGIES: usize = 32;
-
-/// The most strategies that one inherits from, one after the other.
-const LONGEST_LINE: usize = 8;
+use crate::scenario::{
+    CollectionDefinition, Diagnostics, LONGEST_LINE, MOST_STRATEGIES, Node, Spanned, StrategyDefinition,
+};
 
 /// Every strategy with what it inherits. Strategies whose `like` leads nowhere are left out, with a diagnostic.
 pub fn inherit(strategies: &[StrategyDefinition], diagnostics: &Diagnostics) -> Vec<StrategyDefinition> {
@@ -87,24 +83,13 @@ fn collection_of<'s>(
     name: &str,
     all: &'s [StrategyDefinition],
 ) -> Option<&'s CollectionDefinition> {
-    line(strategy, all).flat_map(|strategy| &strategy.collections).find(|collection| collection.name.value == name)
+    strategy.line(all).flat_map(|strategy| &strategy.collections).find(|collection| collection.name.value == name)
 }
 
 /// The names of a strategy and of those that it is `like`, nearest first. The line of a strategy that [`inherit`] returns
 /// is complete.
 pub fn line_of<'s>(strategy: &'s StrategyDefinition, all: &'s [StrategyDefinition]) -> Vec<&'s str> {
-    line(strategy, all).map(|strategy| strategy.name.value.as_str()).collect()
-}
-
-fn line<'s>(
-    strategy: &'s StrategyDefinition,
-    all: &'s [StrategyDefinition],
-) -> impl Iterator<Item = &'s StrategyDefinition> {
-    let next = |strategy: &&'s StrategyDefinition| {
-        let like = strategy.like.as_ref()?;
-        all.iter().find(|other| other.name.value == like.value)
-    };
-    std::iter::successors(Some(strategy), next).take(LONGEST_LINE + 1)
+    strategy.line(all).map(|strategy| strategy.name.value.as_str()).collect()
 }
 
 /// Inherited parameters come first, so that a strategy's own may use them; an own one takes the place of its namesake.

@@ -34,7 +34,9 @@ mod with;
 mod words;
 mod write;
 
-use crate::scenario::{Diagnostics, Node, Scenario, Span, Spanned, StrategyDefinition, list_of, read_strategy};
+use crate::scenario::{
+    Diagnostics, MOST_STRATEGIES, Node, Scenario, Span, Spanned, StrategyDefinition, list_of, read_strategy,
+};
 
 pub use choices::{RelationChoice, choices};
 pub use model::{ArgumentFacts, Facts};
@@ -49,9 +51,6 @@ use refusal::{Derived, Refusal};
 use shape::ModelShape;
 use translate::Translation;
 use unread::check_unread;
-
-/// The most strategies that are derived; more are reported elsewhere.
-const MOST_STRATEGIES: usize = 32;
 
 /// A scenario whose strategies are all written out.
 #[derive(Debug)]
@@ -101,6 +100,7 @@ pub fn derive(
         }
     }
     let (mut strategies, mut audits) = (Vec::new(), Vec::new());
+    // More than that are reported elsewhere.
     for (position, strategy) in scenario.strategies.iter().enumerate().take(MOST_STRATEGIES) {
         let Some((node, own_audits, tolerated)) = derived(&model, strategy, &scenario.strategies, diagnostics) else {
             continue;
@@ -132,9 +132,9 @@ fn report_undone(scenario: &Scenario, diagnostics: &Diagnostics) {
     for operation in scenario.operations.iter().filter(|one| one.does.is_empty() && !one.does_is_broken) {
         let name = &operation.name;
         let lacks = |strategy: &&StrategyDefinition| {
-            let line = line(strategy, &scenario.strategies);
+            let mut line = strategy.line(&scenario.strategies);
             let has = |one: &&StrategyDefinition| one.operations.iter().any(|(own, _)| own.value == name.value);
-            strategy.shape.is_some() && !line.iter().any(has)
+            strategy.shape.is_some() && !line.any(|one| has(&one))
         };
         let lacking: Vec<&str> =
             scenario.strategies.iter().filter(lacks).map(|strategy| strategy.name.value.as_str()).collect();
@@ -163,7 +163,7 @@ fn derived(
     all: &[StrategyDefinition],
     diagnostics: &Diagnostics,
 ) -> Option<(Node, Audits, Vec<String>)> {
-    let line = line(strategy, all);
+    let line: Vec<_> = strategy.line(all).collect();
     let start = line.iter().position(|one| one.shape.is_some())?;
     // Without a change of its own it inherits what is derived for the other strategy.
     if start > 0 && strategy.join.is_none() && strategy.writes.is_none() {
@@ -262,13 +262,4 @@ fn span_of(strategy: &StrategyDefinition) -> Span {
         }
         _ => strategy.name.span,
     }
-}
-
-/// The strategy and those that it is like, nearest first.
-fn line<'s>(strategy: &'s StrategyDefinition, all: &'s [StrategyDefinition]) -> Vec<&'s StrategyDefinition> {
-    let next = |one: &&'s StrategyDefinition| {
-        let like = one.like.as_ref()?;
-        all.iter().find(|other| other.name.value == like.value)
-    };
-    std::iter::successors(Some(strategy), next).take(MOST_STRATEGIES).collect()
 }

@@ -259,6 +259,23 @@ impl Data {
         offsets.and_then(<[u64]>::first_chunk).map_or(0..0, |[start, end]| *start..*end)
     }
 
+    /// The record of an entity with the most descendants of another one, children or theirs, and their number; `None` where
+    /// the other one does not descend from it, or has no records.
+    pub fn most_descendants(&self, entity: usize, descendants: usize) -> Option<(u64, u64)> {
+        let parent = |one: &usize| self.entities[*one].parent;
+        let mut line: Vec<usize> =
+            std::iter::successors(Some(descendants), parent).take_while(|one| *one != entity).collect();
+        line.last().and_then(parent)?;
+        line.reverse();
+        // The records of one parent follow one another.
+        let descend = |range: std::ops::Range<u64>, child: &usize| match range.is_empty() {
+            true => range,
+            false => self.children_of(*child, range.start).start..self.children_of(*child, range.end - 1).end,
+        };
+        let number = |ordinal| line.iter().fold(ordinal..ordinal + 1, descend).count() as u64;
+        (0..self.len(entity)).map(|ordinal| (ordinal, number(ordinal))).max_by_key(|one| one.1).filter(|one| one.1 > 0)
+    }
+
     /// Returns the rows that an entity has right after loading, as [`Data::canonical_rows`] does.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub(crate) use read::{read_audit, read_steps, read_strategy};
 pub use run::{GrowthDefinition, RunDefinition, SweepDefinition};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, SourceLines, Span, Spanned};
 pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};
-pub use strategy::{CollectionDefinition, StrategyDefinition};
+pub use strategy::{CollectionDefinition, LONGEST_LINE, MOST_STRATEGIES, StrategyDefinition};
 
 /// The one version of the scenario format that this build reads (`format: 1`).
 pub const FORMAT: i64 = 1;

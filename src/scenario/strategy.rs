@@ -39,6 +39,12 @@ pub struct StrategyDefinition {
     pub state: Vec<(Spanned<String>, Vec<StepDefinition>)>,
 }
 
+/// The most strategies of a scenario. Each may inherit nearly all of the file.
+pub const MOST_STRATEGIES: usize = 32;
+
+/// The most strategies that one inherits from, one after the other.
+pub const LONGEST_LINE: usize = 8;
+
 impl StrategyDefinition {
     /// Whether a plain run compares it: `default: true`.
     pub fn is_compared(&self) -> bool {
@@ -48,6 +54,15 @@ impl StrategyDefinition {
     /// Whether it is a negative control where these operations are called.
     pub fn is_unsafe_with(&self, called: &[&str]) -> bool {
         self.is_unsafe || self.unsafe_with.iter().any(|operation| called.contains(&operation.value.as_str()))
+    }
+
+    /// The strategy and those that it is `like`, nearest first; cut off where they are too many, as in a cycle.
+    pub fn line<'s>(&'s self, all: &'s [StrategyDefinition]) -> impl Iterator<Item = &'s StrategyDefinition> + Clone {
+        let next = |one: &&'s StrategyDefinition| {
+            let like = one.like.as_ref()?;
+            all.iter().find(|other| other.name.value == like.value)
+        };
+        std::iter::successors(Some(self), next).take(LONGEST_LINE + 1)
     }
 }
 

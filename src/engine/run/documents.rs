@@ -21,6 +21,8 @@ pub struct Documents<'d> {
     loops: &'d [Loop],
     plan: &'d Plan,
     order: LoadOrder,
+    /// The only record of the outermost loop; `None` for all.
+    only: Option<u64>,
     frame: Frame,
     /// The number of the next group that is in no block yet.
     next_group: u64,
@@ -52,7 +54,12 @@ impl<'d> Documents<'d> {
         let frame = Frame::new(&plan.data, plan.data.seed, 0, collection.slots);
         let loops = collection.loops.as_deref().unwrap_or_default();
         let block = BTreeMap::new();
-        Documents { collection, loops, plan, order, frame, next_group: 0, block, present: None }
+        Documents { collection, loops, plan, order, only: None, frame, next_group: 0, block, present: None }
+    }
+
+    /// Only the documents of one record of the entity of the outermost loop.
+    pub fn of_record(plan: &'d Plan, collection: &'d Collection, ordinal: u64) -> Documents<'d> {
+        Documents { only: Some(ordinal), ..Documents::new(plan, collection, LoadOrder::Grouped) }
     }
 
     /// Writes the next document under a key; `false` after the last.
@@ -134,6 +141,9 @@ impl<'d> Documents<'d> {
     /// The outermost loop of a group.
     fn outermost(&mut self, group: u64) -> Result<OpenLoop<'d>, EvalError> {
         let data = &self.plan.data;
+        if let (Some(only), LoopOver::Entity(entity)) = (self.only, &self.loops[0].over) {
+            return Ok(self.records(*entity, only..only + 1));
+        }
         match (self.order, &self.loops[0].over) {
             (LoadOrder::Interleaved, LoopOver::Entity(entity)) => Ok(match data.entities[*entity].parent {
                 Some(_) => self.records(*entity, data.children_of(*entity, group)),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::cli::data_size::check_data;
 use crate::compile::{self, Choice, compile, is_in_vain};
 use crate::scenario::{Diagnostics, Node, Scenario, Severity, Tree};
 use crate::studies::explore::record::{TriedOutcome, TriedRecord};
@@ -46,6 +47,9 @@ impl Attempts {
     pub fn outcome(&mut self, tried: &TriedRecord) -> TriedOutcome {
         let (scenario, diagnostics) = (self.with(tried), Diagnostics::new());
         let compiled = compile(&scenario, &self.choice, &diagnostics);
+        if let Ok(Some(plan)) = &compiled {
+            check_data(&scenario, plan, &diagnostics);
+        }
         if let Some(error) = diagnostics.iter().find(|one| one.severity == Severity::Error) {
             return TriedOutcome::Refused(error.message);
         }
