@@ -1,6 +1,6 @@
 //! The order of shapes by the own times of their operations, and those that a run compares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::generate::{Label, Seed, Stream};
 use crate::record::{COUNTERS, Claimable, Metric, SizeMetric};
@@ -94,7 +94,11 @@ pub fn finalists(record: &ExploreRecord) -> Vec<String> {
     let ranked = ranked(record);
     let Some((_, best)) = ranked.first() else { return Vec::new() };
     let is_candidate = |(tried, _): &&(&TriedRecord, f64)| better_in_everything(record, tried).is_none();
-    let candidates: Vec<_> = ranked.iter().filter(is_candidate).collect();
+    let mut candidates: Vec<_> = ranked.iter().filter(is_candidate).collect();
+    // Of a shape that reads with `$lookup` and with queries the better way is enough.
+    let (mut seen, shape) = (BTreeSet::new(), |tried| record.shape_of(tried));
+    candidates
+        .retain(|(tried, _)| shape(tried).is_of_scenario() || seen.insert((&shape(tried).shape, &shape(tried).writes)));
     let near = candidates.iter().filter(|(_, estimate)| *estimate <= best * NEAR).count();
     let kept = near.max(2).min(record.options.keep.try_into().unwrap_or(usize::MAX));
     let mut chosen: Vec<&TriedRecord> = candidates.iter().take(kept).map(|(tried, _)| *tried).collect();
@@ -189,7 +193,12 @@ mod tests {
         let work = trips.map(|trips| BTreeMap::from([("round_trips".to_owned(), trips)])).to_vec();
         let measured = MeasuredShape { times: times.map(Some).to_vec(), work, largest: None };
         let shape = vec![("a.b".to_owned(), vec![name.to_owned()])];
-        TriedRecord { name: name.to_owned(), shape, writes: None, outcome: TriedOutcome::Measured(measured) }
+        TriedRecord {
+            name: name.to_owned(),
+            shape,
+            outcome: TriedOutcome::Measured(measured),
+            ..TriedRecord::default()
+        }
     }
 
     fn record(tried: Vec<TriedRecord>) -> ExploreRecord {

@@ -86,6 +86,9 @@ pub struct TriedRecord {
     /// Its words by relation; empty for a strategy of the scenario.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shape: Vec<(String, Vec<String>)>,
+    /// `join` of the strategy; `None` for the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub join: Option<String>,
     /// `writes` of the strategy; `None` for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<String>,
@@ -134,10 +137,25 @@ impl Document for ExploreRecord {
     const FORMAT: u32 = EXPLORE_FORMAT;
 }
 
+impl TriedRecord {
+    /// How it reads and writes, as entries of its strategy beside the shape; none for the defaults.
+    pub fn ways(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        [("join", &self.join), ("writes", &self.writes)]
+            .into_iter()
+            .filter_map(|(key, word)| Some((key, word.as_deref()?)))
+    }
+}
+
 impl ExploreRecord {
     /// What was tried under a name.
     pub fn named(&self, name: &str) -> Option<&TriedRecord> {
         self.tried.iter().find(|tried| tried.name == name)
+    }
+
+    /// What was tried; for a strategy of the scenario the shape with the same commands, if there is one.
+    pub fn shape_of<'r>(&'r self, tried: &'r TriedRecord) -> &'r TriedRecord {
+        let is_same = |one: &&TriedRecord| matches!(&one.outcome, TriedOutcome::Same(name) if *name == tried.name);
+        self.tried.iter().find(is_same).filter(|_| tried.is_of_scenario()).unwrap_or(tried)
     }
 
     /// The number of shapes with an outcome like this.

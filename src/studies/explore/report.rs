@@ -179,7 +179,7 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
     let measures = [
         column("place", "place", "Its place in the list.").count(|one: &(usize, Ranked)| one.0 as u64 + 1),
         column("shape", "shape", "Its words.")
-            .text(|one: &(usize, Ranked)| plain(&words(one.1.record, one.1.tried)))
+            .text(|one: &(usize, Ranked)| plain(&one.1.record.shape_of(one.1.tried).words()))
             .only(Forms::DETAILED),
         column("estimate_ns", "estimate", "The mean of own times, weighted by the mix.")
             .number(time, |one: &(usize, Ranked)| one.1.estimate),
@@ -224,13 +224,6 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
     let section = section.note(record.cut_short.as_deref().map(plain).unwrap_or_default());
     let more = format!("{} more are in the page and with --all.", hidden);
     if hidden > 0 { section.note_in(Forms::TERMINAL, more) } else { section }
-}
-
-/// The words of a shape; of a strategy of the scenario those of the same shape, if there is one.
-fn words(record: &ExploreRecord, tried: &TriedRecord) -> String {
-    let is_same = |one: &&TriedRecord| matches!(&one.outcome, TriedOutcome::Same(name) if *name == tried.name);
-    let same = record.tried.iter().find(is_same).filter(|_| tried.is_of_scenario());
-    same.unwrap_or(tried).words()
 }
 
 impl Ranked<'_> {

@@ -1,8 +1,9 @@
-//! Which combinations are tried next: all of them, or where they are too many those along one relation after another.
+//! What is tried next: all combinations, or where they are too many those along one relation after another; then other ways to read
+//! and write the first ones.
 
-use super::ranking::estimate;
+use super::ranking::{estimate, ranked};
 use super::record::{ExploreRecord, TriedOutcome, TriedRecord};
-use super::shapes::{Combination, combinations, count, strategies};
+use super::shapes::{Combination, combinations, count, strategies, variants};
 
 /// The most combinations that are all tried.
 pub const MOST_COMBINATIONS: u64 = 200;
@@ -10,11 +11,26 @@ pub const MOST_COMBINATIONS: u64 = 200;
 /// How often each start of a search goes through all relations.
 const PASSES: usize = 2;
 
-/// The combinations to try next, which follow from what was tried so far; empty when all are.
+/// How many of the first shapes are also tried in other ways.
+const VARIED: usize = 4;
+
+/// The strategies to try next, which follow from what was tried so far; empty when all are.
+pub fn next(record: &ExploreRecord) -> Vec<TriedRecord> {
+    let is_new = |strategy: &TriedRecord| found(record, strategy).is_none();
+    let combined = next_combinations(record);
+    if !combined.is_empty() {
+        return combined.iter().flat_map(|one| strategies(record, one)).filter(is_new).collect();
+    }
+    let ranked = ranked(record).into_iter().map(|(tried, _)| record.shape_of(tried));
+    let plain = ranked.filter(|tried| !tried.is_of_scenario() && tried.ways().next().is_none());
+    plain.take(VARIED).flat_map(variants).filter(is_new).collect()
+}
+
+/// The combinations to try next.
 ///
 /// A search begins with every relation as it is without an entry, and once more with all that can be embedded embedded. It tries all
 /// choices of one relation, goes on from the one with the lowest estimate, and does the same with the next relation.
-pub fn next(record: &ExploreRecord) -> Vec<Combination> {
+fn next_combinations(record: &ExploreRecord) -> Vec<Combination> {
     let is_new =
         |combination: &Combination| strategies(record, combination).iter().any(|one| found(record, one).is_none());
     if count(&record.relations) <= MOST_COMBINATIONS {
@@ -63,7 +79,7 @@ pub fn found<'r>(record: &'r ExploreRecord, strategy: &TriedRecord) -> Option<&'
     record
         .tried
         .iter()
-        .find(|one| !one.shape.is_empty() && (&one.shape, &one.writes) == (&strategy.shape, &strategy.writes))
+        .find(|one| !one.is_of_scenario() && one.shape == strategy.shape && one.ways().eq(strategy.ways()))
 }
 
 /// The strategy whose commands something has that was tried: another one, or itself.
@@ -97,7 +113,7 @@ mod tests {
             if next.is_empty() {
                 return record;
             }
-            for mut tried in next.iter().flat_map(|one| strategies(&record, one)).collect::<Vec<_>>() {
+            for mut tried in next {
                 tried.outcome = match time(&tried.shape) {
                     Some(time) => {
                         TriedOutcome::Measured(MeasuredShape { times: vec![Some(time)], ..MeasuredShape::default() })
@@ -114,8 +130,28 @@ mod tests {
     }
 
     #[test]
-    fn few_combinations_are_all_tried() {
-        assert_eq!(searched(record(3), |_| Some(1.0)).tried.len(), 27);
+    fn few_combinations_are_all_tried_and_the_first_in_other_ways() {
+        let found = searched(record(3), |shape| Some(10.0 - number(shape, "embed")));
+        let other: Vec<&TriedRecord> = found.tried.iter().filter(|one| one.ways().next().is_some()).collect();
+        assert_eq!((found.tried.len(), other.len()), (27 + VARIED, VARIED));
+        assert!(other.iter().all(|one| number(&one.shape, "embed") > 1.0 && one.join.as_deref() == Some("lookup")));
+    }
+
+    #[test]
+    fn a_strategy_of_the_scenario_is_tried_in_other_ways_by_its_shape() {
+        let mut found = record(1);
+        found.tried.push(TriedRecord { name: "own".to_owned(), ..TriedRecord::default() });
+        found.tried[0].outcome =
+            TriedOutcome::Measured(MeasuredShape { times: vec![Some(1.0)], ..MeasuredShape::default() });
+        for mut tried in next(&found) {
+            tried.outcome = TriedOutcome::Refused("no".to_owned());
+            if tried.shape[0].1 == ["embed"] {
+                tried.outcome = TriedOutcome::Same("own".to_owned());
+            }
+            found.tried.push(tried);
+        }
+        let names: Vec<String> = next(&found).into_iter().map(|one| one.name).collect();
+        assert_eq!(names, ["r0_embed_lookup"]);
     }
 
     #[test]
@@ -125,7 +161,7 @@ mod tests {
             let is_refused = shape[9].1 == ["embed"];
             (!is_refused).then(|| 100.0 - 3.0 * number(shape, "embed") + number(shape, "list"))
         });
-        assert!(found.tried.len() < 60, "{}", found.tried.len());
+        assert!(found.tried.len() < 65, "{}", found.tried.len());
         let best = found.tried.iter().filter_map(|one| Some((estimate(&found, one)?, one)));
         let (cost, best) = best.min_by(|one, other| one.0.total_cmp(&other.0)).unwrap();
         assert_eq!((cost, number(&best.shape, "embed")), (73.0, 9.0));

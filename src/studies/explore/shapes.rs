@@ -6,7 +6,7 @@ use crate::scenario::{
     Diagnostics, Node, Scalar, Scenario, Source, Span, Spanned, StrategyDefinition, Tree, read_strategy,
 };
 
-use super::record::{ExploreRecord, RelationRecord, TriedRecord};
+use super::record::{ExploreRecord, RelationRecord, TriedOutcome, TriedRecord};
 
 /// The characters of the longest name that is made of words.
 const LONGEST_NAME: usize = 56;
@@ -39,14 +39,17 @@ pub fn strategies(record: &ExploreRecord, combination: &Combination) -> Vec<Trie
     let chosen = record.relations.iter().zip(combination);
     let shape: Vec<(String, Vec<String>)> =
         chosen.map(|(relation, choice)| (relation.key.clone(), relation.choices[*choice].clone())).collect();
-    let has_copies = shape.iter().flat_map(|(_, words)| words).any(|word| word.starts_with("reference("));
     let plain = TriedRecord { name: name(record, combination), shape, ..TriedRecord::default() };
-    let versioned = has_copies.then(|| TriedRecord {
-        name: format!("{}_versions", plain.name),
-        writes: Some("versions".to_owned()),
-        ..plain.clone()
-    });
+    let versioned = plain.has_word("reference(").then(|| plain.written("versions"));
     std::iter::once(plain).chain(versioned).collect()
+}
+
+/// Other ways to read and write a shape without copies that follow: with `$lookup`, and with counters and sums that do.
+pub fn variants(plain: &TriedRecord) -> Vec<TriedRecord> {
+    let joined =
+        TriedRecord { name: format!("{}_lookup", plain.name), join: Some("lookup".to_owned()), ..plain.bare() };
+    let has_totals = plain.has_word("counted") || plain.has_word("sum(");
+    std::iter::once(joined).chain(has_totals.then(|| plain.written("ordered"))).collect()
 }
 
 /// A name made of the words of the relations that are not as without an entry; a number where that is too long.
@@ -77,6 +80,20 @@ pub fn with_new_name(tried: TriedRecord, taken: &BTreeSet<&str>) -> TriedRecord 
 }
 
 impl TriedRecord {
+    /// The shape as nobody has tried it.
+    fn bare(&self) -> TriedRecord {
+        TriedRecord { outcome: TriedOutcome::default(), ..self.clone() }
+    }
+
+    /// The shape with this word of `writes`.
+    fn written(&self, writes: &str) -> TriedRecord {
+        TriedRecord { name: format!("{}_{writes}", self.name), writes: Some(writes.to_owned()), ..self.bare() }
+    }
+
+    fn has_word(&self, start: &str) -> bool {
+        self.shape.iter().flat_map(|(_, words)| words).any(|word| word.starts_with(start))
+    }
+
     /// The value of its strategy in the text of a scenario.
     pub fn text(&self) -> String {
         let entry = |(key, words): &(String, Vec<String>)| {
@@ -86,8 +103,8 @@ impl TriedRecord {
             format!("{key}: {words}")
         };
         let shape: Vec<String> = self.shape.iter().map(entry).collect();
-        let writes = self.writes.iter().map(|writes| format!(", writes: {writes}")).collect::<String>();
-        format!("{{ shape: {{ {} }}{writes} }}", shape.join(", "))
+        let ways: String = self.ways().map(|(key, word)| format!(", {key}: {word}")).collect();
+        format!("{{ shape: {{ {} }}{ways} }}", shape.join(", "))
     }
 
     /// Its words as people read them: those of each relation, without entries that say nothing.
@@ -96,21 +113,22 @@ impl TriedRecord {
             let name = key.rsplit('.').next().unwrap_or_default();
             format!("{name} {}", words.join(" + "))
         };
-        let versions = self.writes.iter().map(|writes| format!("writes {writes}"));
-        let all: Vec<String> = self.shape.iter().map(entry).chain(versions).collect();
+        let ways = self.ways().map(|(key, word)| format!("{key} {word}"));
+        let all: Vec<String> = self.shape.iter().map(entry).chain(ways).collect();
         if all.is_empty() { "by hand".to_owned() } else { all.join(" · ") }
     }
 
     /// Its strategy, for a scenario without any other.
     pub fn definition(&self) -> StrategyDefinition {
-        let text = |text: &String| Node::scalar(Scalar::Text(text.clone()), Span::default());
+        let text = |text: &str| Node::scalar(Scalar::Text(text.to_owned()), Span::default());
         let key = |key: &str| Spanned::new(key.to_owned(), Span::default());
         let node = |tree: Tree| Node { span: Span::default(), tree };
-        let entry =
-            |(name, words): &(String, Vec<String>)| (key(name), node(Tree::List(words.iter().map(text).collect())));
+        let entry = |(name, words): &(String, Vec<String>)| {
+            (key(name), node(Tree::List(words.iter().map(|word| text(word)).collect())))
+        };
         let shape = node(Tree::Mapping(self.shape.iter().map(entry).collect()));
-        let writes = self.writes.iter().map(|writes| (key("writes"), text(writes)));
-        let entries = std::iter::once((key("shape"), shape)).chain(writes).collect();
+        let ways = self.ways().map(|(name, word)| (key(name), text(word)));
+        let entries = std::iter::once((key("shape"), shape)).chain(ways).collect();
         read_strategy(&(key(&self.name), node(Tree::Mapping(entries))), &Diagnostics::new())
     }
 }

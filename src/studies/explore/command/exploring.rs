@@ -136,20 +136,15 @@ impl<'e> Exploring<'e> {
 
     /// Derives the shapes that come next; returns whether there are any.
     fn derive(&mut self) -> Result<bool, CliError> {
-        let next = search::next(&self.record);
-        let new: Vec<TriedRecord> = next.iter().flat_map(|one| shapes::strategies(&self.record, one)).collect();
-        let before = self.record.tried.len();
+        let (new, before) = (search::next(&self.record), self.record.tried.len());
+        if new.is_empty() {
+            return Ok(false);
+        }
         for strategy in new {
-            if search::found(&self.record, &strategy).is_some() {
-                continue;
-            }
             let taken: BTreeSet<&str> = self.record.tried.iter().map(|one| one.name.as_str()).collect();
             let mut tried = shapes::with_new_name(strategy, &taken);
             tried.outcome = self.attempts.outcome(&tried);
             self.record.tried.push(tried);
-        }
-        if next.is_empty() {
-            return Ok(false);
         }
         self.save()?;
         let new = &self.record.tried[before..];
