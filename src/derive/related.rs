@@ -10,7 +10,7 @@ use super::refusal::{Derived, refuse, refuse_shape};
 use super::selection::Selection;
 use super::shape::Word;
 use super::translate::Translation;
-use super::with::{Include, copy_of, picked, picked_copies};
+use super::with::{Include, copy_of, picked, picked_copies, picked_fields};
 
 /// How many times `with` may be inside of another one, the outermost counted.
 const DEEPEST: usize = 2;
@@ -31,6 +31,13 @@ pub(super) struct Related {
     /// Their order, and what is read of them.
     selection: Selection,
     with: Vec<Related>,
+}
+
+impl Related {
+    /// What is read of one other: what is returned, and that by which what is related to it is found.
+    pub fn read(&self) -> &[String] {
+        if self.with.is_empty() { &self.fields } else { &self.selection.fields }
+    }
 }
 
 /// How others come to rows.
@@ -54,7 +61,17 @@ pub(super) struct Added {
     pub parts: Vec<String>,
 }
 
-/// The options of a relation to many records.
+/// The fields that are read of related records; none for all.
+pub(super) fn fields_of(node: &Node) -> Vec<String> {
+    texts(option(&options_of(node), "fields"))
+}
+
+/// What is asked for with related records.
+pub(super) fn inner_of(node: &Node) -> &[Include] {
+    node.get("with").and_then(Node::as_mapping).unwrap_or_default()
+}
+
+/// The options of related records, which may be fields alone.
 pub(super) fn options_of(node: &Node) -> Vec<Include> {
     match node.as_mapping() {
         Some(options) => options.to_vec(),
@@ -99,14 +116,15 @@ impl<'m> Translation<'_, 'm> {
         let word = shape.word(relation);
         let (mut options, subject) = (options_of(node), PathEnd::Many(String::new(), relation, is_down));
         if !is_many {
-            if texts(Some(node)).is_empty() {
+            if texts(option(&options, "fields")).is_empty() {
                 let help = format!("for example `with: {{ {name}: [name] }}`");
                 return refuse(format!("`with: {name}` of each row without fields"), "which fields?", help);
             }
             options.push((Spanned::new("unordered".to_owned(), Span::default()), true.into()));
-        } else if let Some((key, _)) =
-            options.iter().find(|(key, _)| !["sort", "fields", "unordered", "with"].contains(&key.value.as_str()))
-        {
+        }
+        let known: &[&str] =
+            if is_many { &["sort", "fields", "unordered", "with"] } else { &["fields", "unordered", "with"] };
+        if let Some((key, _)) = options.iter().find(|(key, _)| !known.contains(&key.value.as_str())) {
             let message = format!("`{}` of the `{name}` of each row", key.value);
             return refuse(message, "every row would need a query", by_hand);
         }
@@ -126,8 +144,7 @@ impl<'m> Translation<'_, 'm> {
             let message = format!("`with: {name}` of each row needs documents of `{}`: `{key}`", model.name(other));
             return refuse_shape(embedding, message, "no query finds them from there", "try `reference` here");
         }
-        let inner = option(&options, "with").and_then(Node::as_mapping).unwrap_or_default();
-        let with = self.related(other, inner, depth + 1, Some(relation))?;
+        let with = self.related(other, inner_of(node), depth + 1, Some(relation))?;
         let mut selection = self.selection(name, &subject, &options)?;
         let fields = selection.fields.clone();
         self.extend(other, &mut selection.fields, &with);
@@ -158,17 +175,35 @@ impl<'m> Translation<'_, 'm> {
     fn needed(&self, one: &Related) -> Vec<String> {
         let (shape, this) = (self.documents.shape, &self.model().relations[one.relation]);
         if !one.is_many {
-            return self.needed_of_one(one.relation, &one.fields);
+            let is_copied = self.is_copied_one(one);
+            return if is_copied {
+                self.needed_of_one(one.relation, &one.fields)
+            } else {
+                self.key_of_one(one.relation)
+            };
         }
         let is_inside = one.is_down && matches!(shape.word(one.relation), Word::Embed | Word::List);
         vec![if is_inside { this.down() } else { "_id" }.to_owned()]
     }
 
+    /// Whether rows have what is asked of the one that they belong or refer to.
+    fn is_copied_one(&self, one: &Related) -> bool {
+        one.with.is_empty() && self.documents.shape.has_of_one(one.relation, &one.fields)
+    }
+
     /// The fields of a record by which fields of the one that it belongs or refers to are found.
     pub fn needed_of_one(&self, relation: usize, fields: &[String]) -> Vec<String> {
-        let (shape, up) = (self.documents.shape, self.model().relations[relation].up());
-        match shape.up_word(relation) {
-            _ if shape.has_of_one(relation, fields) => fields.iter().map(|field| copy_of(up, field)).collect(),
+        if !self.documents.shape.has_of_one(relation, fields) {
+            return self.key_of_one(relation);
+        }
+        let up = self.model().relations[relation].up();
+        fields.iter().map(|field| copy_of(up, field)).collect()
+    }
+
+    /// The fields of a record by which the one that it belongs or refers to is found.
+    fn key_of_one(&self, relation: usize) -> Vec<String> {
+        let up = self.model().relations[relation].up();
+        match self.documents.shape.up_word(relation) {
             Word::Embed => Vec::new(),
             Word::List => vec!["_id".to_owned()],
             Word::Reference | Word::Bucket | Word::Link => vec![up.to_owned()],
@@ -211,9 +246,22 @@ impl<'m> Translation<'_, 'm> {
         let (up, down, variable) = (this.up(), this.down(), ROWS[depth]);
         let word = shape.word(one.relation);
         if !one.is_many && word == Word::Embed {
-            return Ok(picked(up, &format!("{variable}.{up}"), &one.fields));
+            let around = format!("{variable}.{up}");
+            if one.with.is_empty() {
+                return Ok(picked(up, &around, &one.fields));
+            }
+            let is_around_that = |inner: &Related| !inner.is_many && shape.word(inner.relation) == Word::Embed;
+            let (Route::Queries(rows), false) = (route, one.with.iter().any(is_around_that)) else {
+                let message = format!("`with` inside of `with: {up}`, and that record is around each row");
+                return refuse_shape(one.relation, message, "not derived", "try `reference` here");
+            };
+            let all = self.fresh(&format!("{up}_"));
+            made.steps.push(keep(&all, format!("{rows}.map({variable}, {around})")));
+            let (value, _) =
+                self.with_each(depth + 1, format!("[{around}]"), &Route::Queries(all), &mut one, &mut made.steps)?;
+            return Ok(format!("'{up}': {value}[0]"));
         }
-        if !one.is_many && shape.has_of_one(one.relation, &one.fields) {
+        if !one.is_many && self.is_copied_one(&one) {
             return Ok(format!("'{up}': {}", picked_copies(up, row, &one.fields)));
         }
         let has_copies = word == Word::List && one.with.is_empty() && self.is_copied(one.relation, &one.selection);
@@ -259,7 +307,7 @@ impl<'m> Translation<'_, 'm> {
                 let find = if one.is_many {
                     self.find(one.entity, filter, &one.selection)
                 } else {
-                    let chosen: Vec<&String> = one.fields.iter().filter(|field| *field != "_id").collect();
+                    let chosen: Vec<&String> = one.read().iter().filter(|field| *field != "_id").collect();
                     let shown = with_all(map! { foreign.as_str() => 1 }, &all(&chosen, 1));
                     map! { "find" => collection.as_str(), "filter" => filter, "projection" => shown }
                 };
@@ -290,11 +338,12 @@ impl<'m> Translation<'_, 'm> {
         let mut stages = if one.is_many {
             self.inner(one.entity, &mut one.selection, keeps_list)
         } else if matches!(route, Route::Rows) || foreign == "_id" {
-            vec![map! { "$project" => all(&one.fields, 1) }]
+            vec![map! { "$project" => all(one.read(), 1) }]
         } else {
-            vec![map! { "$project" => with_all(map! { foreign.as_str() => 1 }, &all(&one.fields, 1)) }]
+            vec![map! { "$project" => with_all(map! { foreign.as_str() => 1 }, &all(one.read(), 1)) }]
         };
         let inner = if matches!(route, Route::Queries(_)) { Route::Queries(others.clone()) } else { Route::Rows };
+        let is_alone = one.with.is_empty();
         let (value, joins) = self.with_each(depth + 1, list, &inner, &mut one, &mut made.steps)?;
         stages.extend(joins.into_iter().map(|(_, stage)| stage));
         let (name, path) = match route {
@@ -308,6 +357,11 @@ impl<'m> Translation<'_, 'm> {
         }
         Ok(if one.is_many {
             format!("'{}': {value}", one.name)
+        } else if !is_alone {
+            format!("'{up}': {value}[0]")
+        } else if one.fields.len() > 1 {
+            // The others are looked through once, not once for each field.
+            format!("'{up}': {value}.map(o, {{{}}})[0]", picked_fields("o", &one.fields))
         } else {
             picked(up, &format!("{value}[0]"), &one.fields)
         })

@@ -85,14 +85,14 @@ fn many(model: &Model, entity: usize, row: Node, options: &Options, is_listing: 
 fn included(model: &Model, entity: usize, name: &str, node: &Node) -> Derived<Node> {
     let (relation, is_down) = model.relation(entity, name)?;
     let this = &model.relations[relation];
-    if !is_down && this.kind != RelationKind::Listing {
-        return Ok(record(model, this.one, &texts(Some(node))));
-    }
-    let many_entity = if is_down { this.many } else { this.one };
+    let other = if is_down { this.many } else { this.one };
     let options = node.as_mapping().unwrap_or_default();
     let fields = texts(node.as_mapping().map_or(Some(node), |_| option(options, "fields")));
-    let row = with_others(model, many_entity, &fields, options)?;
-    Ok(many(model, many_entity, row, options, is_down && this.has_order))
+    let row = with_others(model, other, &fields, options)?;
+    if !is_down && this.kind != RelationKind::Listing {
+        return Ok(row);
+    }
+    Ok(many(model, other, row, options, is_down && this.has_order))
 }
 
 /// The records that the writes of an operation change, make or need.

@@ -6,7 +6,7 @@ use super::build::{all, find_one, is_empty, keep, map, pipeline, slot, with, wit
 use super::model::{PathEnd, RelationKind, option, texts};
 use super::read::{Rows, in_order, lookup, mapped, picks, prefixed, sliced};
 use super::refusal::{Derived, refuse, refuse_shape};
-use super::related::{Related, Route, options_of};
+use super::related::{Related, Route, fields_of, inner_of, options_of};
 use super::selection::Selection;
 use super::shape::{Word, covers};
 use super::translate::{Located, LogicalReply, Options, Translation};
@@ -233,7 +233,16 @@ impl<'m> Translation<'_, 'm> {
         for (Spanned { value: name, .. }, node) in includes {
             let (relation, is_down) = model.relation(entity, name)?;
             let is_many = is_down || model.relations[relation].kind == RelationKind::Listing;
-            let fields = if is_many { Vec::new() } else { texts(Some(node)) };
+            let fields = if is_many { Vec::new() } else { fields_of(node) };
+            let inner = inner_of(node);
+            if !is_many && !inner.is_empty() {
+                let (steps, rows, value) =
+                    self.included_one_with(argument, &mut read, (entity, relation), &fields, inner)?;
+                then.extend(steps);
+                made.push(rows);
+                parts.push(format!("'{name}': {value}"));
+                continue;
+            }
             if !is_many && self.documents.shape.has_of_one(relation, &fields) {
                 read.show(self.needed_of_one(relation, &fields));
                 parts.push(format!("'{name}': {}", picked_copies(name, &record, &fields)));
@@ -299,7 +308,8 @@ impl<'m> Translation<'_, 'm> {
                 let mut fields = Vec::new();
                 if let Some((parent, (_, node))) = parent.and_then(|parent| Some((parent, named(parent.up())?))) {
                     let own = model.entity(parent.one).fields.iter().map(|(name, _)| name.value.clone());
-                    fields = Some(texts(Some(node))).filter(|all| !all.is_empty()).unwrap_or_else(|| own.collect());
+                    fields = Some(fields_of(node)).filter(|all| !all.is_empty()).unwrap_or_else(|| own.collect());
+                    fields = self.joining_fields(parent.one, &fields, inner_of(node))?;
                 }
                 fields.retain(|field| field != "_id");
                 if let Some(relation) = self.documents.shape.bucketed(model, entity) {
@@ -341,7 +351,7 @@ impl<'m> Translation<'_, 'm> {
                     vec![this.down().to_owned()]
                 }
                 (false, RelationKind::Children | RelationKind::Reference) => {
-                    self.needed_of_one(relation, &texts(Some(node)))
+                    self.needed_of_one(relation, &fields_of(node))
                 }
                 _ => vec!["_id".to_owned()],
             });
@@ -369,8 +379,7 @@ impl<'m> Translation<'_, 'm> {
         let subject = PathEnd::Many(argument.to_owned(), relation, is_down);
         let path = if is_down { this.down() } else { this.up() };
         let entity = model.entity_of(&subject);
-        let inner = option(options, "with").and_then(Node::as_mapping).unwrap_or_default();
-        let wanted = self.related(entity, inner, 2, Some(relation))?;
+        let wanted = self.related(entity, inner_of(node), 2, Some(relation))?;
         let mut selection: Selection = self.selection(path, &subject, options)?;
         let shown = selection.fields.clone();
         self.extend(entity, &mut selection.fields, &wanted);
@@ -532,6 +541,34 @@ impl<'m> Translation<'_, 'm> {
         }
     }
 
+    /// The one record that the record that was read belongs or refers to, with others that are related to it: the steps, the variable
+    /// with a list of it, and the value.
+    fn included_one_with(
+        &mut self,
+        argument: &str,
+        read: &mut FirstRead,
+        (entity, relation): (usize, usize),
+        fields: &[String],
+        inner: &[Include],
+    ) -> Derived<(Vec<Node>, String, String)> {
+        let this = &self.model().relations[relation];
+        let (one, up) = (this.one, this.up());
+        let wanted = self.related(one, inner, 2, Some(relation))?;
+        let mut shown = fields.to_vec();
+        self.check_fields(one, fields)?;
+        self.extend(one, &mut shown, &wanted);
+        let reply = self.included_one(argument, read, entity, relation, &shown)?;
+        let (mut steps, found) = self.kept(reply, &format!("{up}_"));
+        let rows = self.fresh("rows");
+        steps.push(keep(&rows, format!("{found} == null ? [] : [{found}]")));
+        let own = self.own_part(one, "s", fields, &shown);
+        let added = self.add(1, "s", &Route::Queries(rows.clone()), wanted)?;
+        steps.extend(added.steps);
+        let parts = [vec![own], added.parts].concat().join(", ");
+        let value = format!("{rows} == null ? null : {rows}.map(s, {{{parts}}})[0]");
+        Ok((steps, rows, value))
+    }
+
     /// The rows of a list, each with related records: by `$lookup`, or by a query for each relation.
     pub fn list_with(
         &mut self,
@@ -563,7 +600,7 @@ impl<'m> Translation<'_, 'm> {
                 } else {
                     picks(&prefixed(&rows.path, ""), &own)
                 };
-                let owner = picks(&prefixed(&rows.path[..rows.path.len() - 1], ""), &one.fields);
+                let owner = picks(&prefixed(&rows.path[..rows.path.len() - 1], ""), one.read());
                 let project = map! { "_id" => 0, name => record, model.relations[one.relation].up() => owner };
                 let stages = [selection.stages(&rows.path), vec![map! { "$project" => project }]].concat();
                 let reply = LogicalReply::piped(rows.then(stages), "reply");
@@ -609,8 +646,17 @@ fn joining(read: &Node, joins: Vec<Node>) -> Node {
 
 /// `'owner': {'name': OWNER.name}`, or `'owner': OWNER` without fields.
 pub(super) fn picked(name: &str, owner: &str, fields: &[String]) -> String {
+    if fields.is_empty() {
+        format!("'{name}': {owner}")
+    } else {
+        format!("'{name}': {{{}}}", picked_fields(owner, fields))
+    }
+}
+
+/// `'name': OWNER.name`, for each of the fields.
+pub(super) fn picked_fields(owner: &str, fields: &[String]) -> String {
     let all: Vec<String> = fields.iter().map(|field| format!("'{field}': {owner}.{field}")).collect();
-    if fields.is_empty() { format!("'{name}': {owner}") } else { format!("'{name}': {{{}}}", all.join(", ")) }
+    all.join(", ")
 }
 
 /// The field of a record with a copy of a field of the one that it belongs or refers to.

@@ -166,7 +166,7 @@ impl<'p> Oracle<'p> {
             let others = part(others, of, frame)?;
             let wanted = (relation.entity, of, &with[..]);
             let value = match row {
-                _ if relation.is_one => self.with(others.first().map(|row| &**row), wanted, frame)?,
+                Some(_) if relation.is_one => self.with(others.first().map(|row| &**row), wanted, frame)?,
                 Some(_) => self.rows_with(&others, wanted, frame)?,
                 None => Value::Null,
             };
