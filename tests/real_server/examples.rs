@@ -71,7 +71,8 @@ async fn every_example_is_verified() {
         let source = Source::new(name.as_str(), text.as_str());
         let scenario = read(&source, &Diagnostics::new()).unwrap();
         let strategies = scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
-        let plan = plan(&name, &text, &Choice { seed: 1, strategies, ..Choice::default() });
+        let mix = scenario.mixes.iter().map(|mix| mix.name.value.clone()).find(|mix| mix == "verify");
+        let plan = plan(&name, &text, &Choice { seed: 1, strategies, mix, ..Choice::default() });
         let settings = VerifySettings {
             namespace: harness::namespace(&plan.name, "ex"),
             command: String::new(),
