@@ -48,8 +48,8 @@ fn every_example_compiles_with_every_mix() {
         assert!(text.starts_with("# "), "{name}: the first line is no comment");
         let plain = plan(name, text, &Choice::default());
         assert_eq!(plain.name, *name);
-        let mixes = text.lines().skip_while(|line| *line != "mixes:").skip(1).take_while(|line| line.starts_with(' '));
-        for mix in mixes.filter_map(|line| line.trim().split_once(':')).map(|(mix, _)| mix.to_owned()) {
+        let scenario = read(&Source::new(name.as_str(), text.as_str()), &Diagnostics::new()).unwrap();
+        for mix in scenario.mixes.iter().map(|mix| mix.name.value.clone()) {
             let choice = Choice { mix: Some(mix.clone()), ..Choice::default() };
             assert_eq!(plan(name, text, &choice).mix.name, mix);
         }
