@@ -12,16 +12,17 @@ use super::summary::sum_of;
 pub(super) type Audits = Vec<(String, String, Node)>;
 
 /// What must be equal in two parts of the data: a collection, stages, and the expressions of a key and of a number.
-struct Balanced {
-    collection: String,
-    stages: Vec<Node>,
-    key: Node,
-    number: Node,
+pub(super) struct Balanced {
+    pub collection: String,
+    pub stages: Vec<Node>,
+    pub key: Node,
+    pub number: Node,
 }
 
 /// The audits of a shape.
 pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
     let mut audits: Audits = shape.copies(model).iter().map(|copies| of_copies(model, copies)).collect();
+    audits.extend(shape.split_audits(model));
     for (relation, this) in model.relations.iter().enumerate() {
         let (down, one) = (this.down(), model.name(this.one));
         let literal = |number: i64| map! { "$literal" => number };
@@ -138,7 +139,7 @@ fn of_copies(model: &Model, copies: &Copies) -> (String, String, Node) {
 }
 
 /// Counts the keys whose numbers do not add up to 0.
-fn balance(one: Balanced, other: Balanced) -> Node {
+pub(super) fn balance(one: Balanced, other: Balanced) -> Node {
     let project = |side: Balanced| {
         let mut stages = side.stages;
         stages.push(map! { "$project" => map! { "_id" => side.key, "n" => side.number } });

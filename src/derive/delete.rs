@@ -112,7 +112,7 @@ impl Translation<'_, '_> {
     /// with the document of the only one.
     fn below(&mut self, entity: usize, ids: &Node, known: Option<&str>) -> Derived<Vec<Node>> {
         let model = self.model();
-        let mut steps = Vec::new();
+        let mut steps: Vec<Node> = self.delete_rest(entity, ids).into_iter().collect();
         for child in model.children_of(entity) {
             let this = &model.relations[child];
             self.check_bucket(this.many, "deletes with the one that they belong to")?;
@@ -142,7 +142,8 @@ impl Translation<'_, '_> {
                 (collection.clone(), by_owner.clone(), "_id", "pluck(reply, '_id')".to_owned())
             };
             let mut filter = by_owner;
-            if is_listed || below.peek().is_some() {
+            let is_split = self.documents.shape.splits.contains_key(&this.many);
+            if is_listed || is_split || below.peek().is_some() {
                 let gone = self.fresh("gone");
                 if let Some(known) = known.filter(|_| is_listed) {
                     steps.push(keep(&gone, format!("{known}.{}", self.documents.shape.list_id(model, child))));

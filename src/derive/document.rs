@@ -86,6 +86,7 @@ impl<'m> DerivedDocuments<'m> {
             }
         }
         shape.check_pairs(model)?;
+        shape.check_splits(model)?;
         check_buckets(model, shape)?;
         check_totals(model, shape)?;
         check_versions(model, shape)?;
@@ -225,12 +226,14 @@ impl<'m> DerivedDocuments<'m> {
     /// The document of a record: all of its fields but lists that are elsewhere, and these.
     pub fn document(&self, entity: usize, record: &str, extras: Vec<Extra>) -> Node {
         let elsewhere: Vec<&str> = self.shape.lists_elsewhere(self.model, entity).map(|(_, list)| list).collect();
-        if elsewhere.is_empty() && extras.is_empty() {
+        let is_elsewhere = |field: &str| elsewhere.contains(&field) || self.is_split_off(entity, field);
+        let own = self.model.entity(entity).fields.iter().map(|(name, _)| name.value.clone());
+        let is_whole = !own.clone().any(|field| is_elsewhere(&field));
+        if is_whole && extras.is_empty() {
             return slot(record);
         }
-        let own = self.model.entity(entity).fields.iter().map(|(name, _)| name.value.clone());
-        let own = own.filter(|field| !elsewhere.contains(&field.as_str()));
-        let own: Vec<(String, Node)> = if elsewhere.is_empty() {
+        let own = own.filter(|field| !is_elsewhere(field));
+        let own: Vec<(String, Node)> = if is_whole {
             vec![("...".to_owned(), slot(record))]
         } else {
             own.map(|field| (field.clone(), slot(&format!("{record}.{field}")))).collect()
@@ -312,7 +315,7 @@ impl<'m> DerivedDocuments<'m> {
                 (collection, made)
             })
         });
-        mapping(homes.chain(self.buckets()).chain(self.pairs()).collect())
+        mapping(homes.chain(self.buckets()).chain(self.pairs()).chain(self.details()).collect())
     }
 
     /// The collections of pairs.
@@ -414,6 +417,7 @@ impl<'m> DerivedDocuments<'m> {
                 };
                 pipeline.extend(self.restored(entity));
                 pipeline.extend(self.gathered(entity));
+                pipeline.extend(self.reunited(entity));
                 if pipeline.is_empty() {
                     return None;
                 }

@@ -11,11 +11,7 @@ impl ModelShape {
     /// The shape in a sentence for each relation, or its label in a few words.
     pub fn describe(&self, model: &Model, is_label: bool) -> String {
         let one = |(relation, placement): (&ModelRelation, &RelationWords)| {
-            let [a_one, a_many] = [relation.one, relation.many].map(|entity| {
-                let name = model.name(entity);
-                let article = if name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
-                format!("{article} {name}")
-            });
+            let [a_one, a_many] = [relation.one, relation.many].map(|entity| with_article(model.name(entity)));
             let text = |(word, arguments): &(&str, Vec<String>)| {
                 let (_, about, label) = WORDS.iter().find(|(name, ..)| name == word)?;
                 let text = if is_label { label } else { about };
@@ -38,8 +34,10 @@ impl ModelShape {
             relation.kind == RelationKind::Children || !is_default(placement)
         };
         let all = || model.relations.iter().zip(&self.placements);
-        let is_any_said = all().any(|part| is_said(&part));
-        let texts: Vec<String> = all().filter(|part| is_said(part) || !is_any_said).map(one).collect();
+        let is_any_said = !self.splits.is_empty() || all().any(|part| is_said(&part));
+        let splits = self.describe_splits(model, is_label);
+        let texts = all().filter(|part| is_said(part) || !is_any_said).map(one).chain(splits);
+        let texts: Vec<String> = texts.collect();
         if is_label {
             let label = texts.join(", ");
             return if word_count(&label) > MOST_WORDS { self.short_label(model) } else { label };
@@ -65,7 +63,8 @@ impl ModelShape {
                 placement.words.iter().map(|(word, _)| placement.written(word)).collect::<Vec<_>>().join(", ")
             )
         };
-        let parts: Vec<String> = all.map(part).collect();
+        let splits = self.splits.keys().map(|entity| format!("{}: split", model.name(*entity)));
+        let parts: Vec<String> = all.map(part).chain(splits).collect();
         let mut left = MOST_WORDS;
         let fits = |part: &&String| {
             left = left.saturating_sub(word_count(part));
@@ -77,6 +76,12 @@ impl ModelShape {
             more => format!("{}; {more} more", shown.join("; ")),
         }
     }
+}
+
+/// A name with its article.
+pub(super) fn with_article(name: &str) -> String {
+    let article = if name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+    format!("{article} {name}")
 }
 
 fn is_default(placement: &RelationWords) -> bool {

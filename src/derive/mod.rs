@@ -22,6 +22,7 @@ mod relocate;
 mod result;
 mod selection;
 mod shape;
+mod split;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -189,7 +190,9 @@ fn derived(
     };
     let model = &shape.turned(model);
     let here = span_of(strategy);
-    let at = |refusal: &Refusal| refusal.relation.map(|relation| shape.place(relation).unwrap_or(here));
+    let at = |refusal: &Refusal| {
+        refusal.place.or_else(|| refusal.relation.map(|relation| shape.place(relation).unwrap_or(here)))
+    };
     let mut documents = match DerivedDocuments::new(model, &shape) {
         Ok(documents) => documents,
         Err(refusal) => {

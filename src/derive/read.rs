@@ -120,7 +120,22 @@ impl Translation<'_, '_> {
     }
 
     /// The selected records, by the command that fits the shape.
-    pub fn selected(&mut self, subject: &PathEnd, entity: usize, mut selection: Selection) -> Derived<LogicalReply> {
+    pub fn selected(&mut self, subject: &PathEnd, entity: usize, selection: Selection) -> Derived<LogicalReply> {
+        let Some(parts) = self.parts(entity, &selection.fields) else {
+            return self.selected_documents(subject, entity, selection);
+        };
+        let (fields, main) = (selection.fields.clone(), parts.main.clone());
+        let reply = self.selected_documents(subject, entity, Selection { fields: main, ..selection })?;
+        self.with_rest(entity, reply, &fields, &parts, true)
+    }
+
+    /// The same, with what their first documents have.
+    fn selected_documents(
+        &mut self,
+        subject: &PathEnd,
+        entity: usize,
+        mut selection: Selection,
+    ) -> Derived<LogicalReply> {
         let word = match subject {
             PathEnd::Many(_, relation, is_down) => is_down.then(|| self.documents.shape.word(*relation)),
             _ => None,
@@ -461,6 +476,7 @@ impl Translation<'_, '_> {
         let subject = self.subject(path, true)?;
         let entity = self.model().entity_of(&subject);
         self.check_fields(entity, &[field.to_owned()])?;
+        self.check_main(entity, &[field.to_owned()], "the sum")?;
         let filter = self.condition(entity, options, "where")?;
         if let Some(reply) = self.stored_total(&subject, &filter, Some(field)) {
             return Ok(reply);
@@ -562,6 +578,27 @@ pub(super) fn lookup(from: &str, local: &str, foreign: &str, pipeline: Vec<Node>
     let start = map! { "from" => from, "localField" => local, "foreignField" => foreign };
     let start = if pipeline.is_empty() { start } else { with(start, "pipeline", pipeline) };
     map! { "$lookup" => with(start, "as", name) }
+}
+
+/// A query, or pipeline, whose documents are joined with others.
+pub(super) fn joining(read: &Node, joins: Vec<Node>) -> Node {
+    const STAGES: [&str; 5] = ["filter", "sort", "skip", "limit", "projection"];
+    let name = |key| {
+        format!(
+            "${}",
+            if key == "filter" {
+                "match"
+            } else if key == "projection" {
+                "project"
+            } else {
+                key
+            }
+        )
+    };
+    let stages = STAGES.iter().filter_map(|key| read.get(key).map(|part| map! { name(*key) => part.clone() }));
+    let own = read.get("pipeline").and_then(Node::as_list).unwrap_or_default().iter().cloned();
+    let collection = ["find", "findOne", "aggregate"].iter().find_map(|word| read.get(word)?.as_text());
+    pipeline(collection.unwrap_or_default(), stages.chain(own).chain(joins).collect())
 }
 
 /// A field of a record that is at a path.

@@ -7,6 +7,8 @@ use crate::scenario::{Diagnostic, Diagnostics, Span};
 pub(super) struct Refusal {
     /// The relation whose shape is in the way; `None` when no shape could do it.
     pub relation: Option<usize>,
+    /// Where the shape has the `split` that is in the way.
+    pub place: Option<Span>,
     message: String,
     label: String,
     help: String,
@@ -17,12 +19,20 @@ pub(super) type Derived<T> = Result<T, Box<Refusal>>;
 
 /// A step that no shape could do.
 pub(super) fn refuse<T>(message: impl Into<String>, label: impl Into<String>, help: impl Into<String>) -> Derived<T> {
-    Err(Box::new(Refusal { relation: None, message: message.into(), label: label.into(), help: help.into() }))
+    let (message, label, help) = (message.into(), label.into(), help.into());
+    Err(Box::new(Refusal { relation: None, place: None, message, label, help }))
 }
 
 /// A step that the shape of a relation cannot do.
 pub(super) fn refuse_shape<T>(relation: usize, message: String, label: &str, help: &str) -> Derived<T> {
-    Err(Box::new(Refusal { relation: Some(relation), message, label: label.to_owned(), help: help.to_owned() }))
+    let (label, help) = (label.to_owned(), help.to_owned());
+    Err(Box::new(Refusal { relation: Some(relation), place: None, message, label, help }))
+}
+
+/// A step that records in two documents cannot do.
+pub(super) fn refuse_split<T>(place: Span, message: String, label: &str, help: &str) -> Derived<T> {
+    let (label, help) = (label.to_owned(), help.to_owned());
+    Err(Box::new(Refusal { relation: None, place: Some(place), message, label, help }))
 }
 
 impl Refusal {

@@ -107,7 +107,9 @@ impl Translation<'_, '_> {
         let own = option(options, "sort");
         let written = own.or(natural.filter(|_| !is_listing)).filter(|_| !is_unordered);
         let mut sort = directions(written);
-        self.check_fields(entity, &sort.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>())?;
+        let sorted: Vec<String> = sort.iter().map(|(field, _)| field.clone()).collect();
+        self.check_fields(entity, &sorted)?;
+        self.check_main(entity, &sorted, "an order")?;
         if !sort.is_empty() && !sort.iter().any(|(field, _)| field == "_id") {
             let fields: Vec<String> = sort.iter().map(|(field, direction)| format!("{field}: {direction}")).collect();
             let message = format!("the order of `list: {target}` is not total: two records may have equal fields");

@@ -5,7 +5,7 @@ use crate::scenario::{Node, Span, Spanned};
 use super::build::{map, slot, with};
 use super::model::{Model, RelationKind};
 use super::refusal::Refusal;
-use super::words::{RelationWords, find, words};
+use super::words::{RelationWords, Split, Splits, find, words};
 
 /// How records are found along a relation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub(super) struct Copies {
 pub(super) struct ModelShape {
     /// By relation.
     pub placements: Vec<RelationWords>,
+    /// The entities with a second document.
+    pub splits: Splits,
     /// Reads two collections with `$lookup` instead of two queries.
     pub is_joined: bool,
     /// Writes a record and the counters and sums of it one after the other, without a transaction.
@@ -63,12 +65,18 @@ impl ModelShape {
     ) -> Result<ModelShape, (Span, Box<Refusal>)> {
         let mut placements: Vec<RelationWords> =
             model.relations.iter().map(|relation| RelationWords::default_of(relation.kind)).collect();
+        let mut splits = Splits::new();
         for (key, node) in entries {
+            let is_entity = |entity: &usize| model.name(*entity) == key.value;
+            if let Some(entity) = (0..model.scenario.entities.len()).find(is_entity) {
+                let split = Split::read(model, entity, node, span_of(key, node));
+                splits.insert(entity, split.map_err(|refusal| (span_of(key, node), refusal))?);
+                continue;
+            }
             let relation = find(model, &key.value).map_err(|refusal| (key.span, refusal))?;
-            let span = if node.span.is_empty() { key.span } else { node.span };
-            placements[relation] = words(model, relation, node).map_err(|refusal| (span, refusal))?;
+            placements[relation] = words(model, relation, node).map_err(|refusal| (span_of(key, node), refusal))?;
         }
-        Ok(ModelShape { placements, is_joined, is_ordered: false, is_plain, has_versions: false })
+        Ok(ModelShape { placements, splits, is_joined, is_ordered: false, is_plain, has_versions: false })
     }
 
     /// The model in which lists that only the listed records have are turned round.
@@ -272,6 +280,11 @@ impl Copies {
     pub fn field(&self, field: &str) -> String {
         if field == "_id" { self.id.clone() } else { format!("{}{field}", self.prefix) }
     }
+}
+
+/// Where the words of an entry are.
+fn span_of(key: &Spanned<String>, node: &Node) -> Span {
+    if node.span.is_empty() { key.span } else { node.span }
 }
 
 /// A record as an entry of a list: its `_id`, or that and copies of fields of a source.

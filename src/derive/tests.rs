@@ -17,6 +17,13 @@ const SHAPES: &str = include_str!("../../tests/models/shapes.txt");
 /// Every rule, and steps that some words refuse.
 const STEPS: &str = include_str!("../../tests/models/steps.txt");
 
+/// The examples that are models.
+const EXAMPLES: [&str; 3] = [
+    include_str!("../../examples/model.yaml"),
+    include_str!("../../examples/model-moves.yaml"),
+    include_str!("../../examples/model-split.yaml"),
+];
+
 fn scenario(text: &str) -> (Scenario, Diagnostics) {
     let diagnostics = Diagnostics::new();
     let read = read(&Source::new("test.yaml", text), &diagnostics);
@@ -95,7 +102,7 @@ fn pairs_with_copies_answer_alone() {
 
 #[test]
 fn examples_are_derived_as_they_were() {
-    for text in [include_str!("../../examples/model.yaml"), include_str!("../../examples/model-moves.yaml")] {
+    for text in EXAMPLES {
         let (scenario, _) = scenario(text);
         let derived = compile::derived(&scenario, &Choice::default()).unwrap();
         for (name, node) in &derived.strategies {
@@ -156,7 +163,7 @@ fn an_operation_by_hand_keeps_the_indexes_of_its_logical_steps() {
 /// The text of a derived strategy, in the place of its shape, is the same strategy.
 #[test]
 fn the_text_of_a_derived_strategy_compiles_to_the_same_plan() {
-    for text in [include_str!("../../examples/model.yaml"), include_str!("../../examples/model-moves.yaml")] {
+    for text in EXAMPLES {
         let (model, _) = scenario(text);
         let derived = compile::derived(&model, &Choice::default()).unwrap();
         let (before, _) = text.split_once("\nstrategies:\n").unwrap();

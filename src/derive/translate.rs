@@ -94,6 +94,8 @@ pub(super) struct Translation<'t, 'm> {
     pub operation: usize,
     /// Whether what it writes is only right together.
     pub is_joint: bool,
+    /// Whether the queries of a read have to see the same moment.
+    pub needs_snapshot: bool,
     names: HashSet<String>,
 }
 
@@ -101,7 +103,7 @@ impl<'t, 'm> Translation<'t, 'm> {
     pub fn new(documents: &'t mut DerivedDocuments<'m>, operation: usize) -> Translation<'t, 'm> {
         let arguments = documents.model.arguments(operation).iter().map(|argument| argument.name.clone());
         let names = arguments.chain(["reply".to_owned()]).collect();
-        Translation { documents, operation, is_joint: false, names }
+        Translation { documents, operation, is_joint: false, needs_snapshot: false, names }
     }
 
     pub fn model(&self) -> &'m Model<'m> {
@@ -177,12 +179,13 @@ impl<'t, 'm> Translation<'t, 'm> {
             self.check_whole(entity, &texts(option(options, "fields")))?;
             self.check_with(entity, option(options, "with"))?;
         }
-        match word {
+        let reply = match word {
             "get" => self.get(target, options),
             "list" => self.list(target, options),
             "count" => self.count(target, options),
             _ => self.sum(target, options),
-        }
+        }?;
+        Ok(if std::mem::take(&mut self.needs_snapshot) { self.in_snapshot(reply) } else { reply })
     }
 
     /// The `_id` of the parent of a record, where that is known before the call and never changes.
@@ -328,7 +331,9 @@ impl<'t, 'm> Translation<'t, 'm> {
             let (relation, is_down) = self.model().relation(entity, &name.value)?;
             let this = &self.model().relations[relation];
             let other = if is_down { this.many } else { this.one };
-            self.check_whole(other, &texts(node.as_mapping().map_or(Some(node), |_| node.get("fields"))))?;
+            let fields = texts(node.as_mapping().map_or(Some(node), |_| node.get("fields")));
+            self.check_whole(other, &fields)?;
+            self.check_included(other, &name.value, &fields)?;
             self.check_with(other, node.get("with"))?;
         }
         Ok(())
@@ -349,6 +354,9 @@ impl<'t, 'm> Translation<'t, 'm> {
             return refuse(format!("`{operator}` in `{key}`"), "only conditions of fields are derived", help);
         }
         self.check_fields(entity, &keys)?;
+        if key == "where" {
+            self.check_main(entity, &keys, "`where`")?;
+        }
         Ok(node.clone())
     }
 }

@@ -45,6 +45,15 @@ pub(super) fn check_unread(
             }
         }
     }
+    let own = strategy.shape.iter().flatten().map(|(key, _)| key.value.as_str());
+    for (entity, split) in own.filter_map(|key| shape.splits.iter().find(|(entity, _)| model.name(**entity) == key)) {
+        if all.steps(shape).is_some_and(|steps| !shape.is_split_used(model, *entity, &steps)) {
+            let name = model.name(*entity);
+            let message = format!("no operation needs one of the two documents of `{name}: split` alone");
+            let help = format!("a step that names other `fields` of `{name}` would; otherwise remove it");
+            warn(split.span, message, help);
+        }
+    }
     for (word, less) in [
         (&strategy.join, ModelShape { is_joined: false, ..shape.clone() }),
         (&strategy.writes, ModelShape { is_ordered: false, is_plain: false, ..shape.clone() }),

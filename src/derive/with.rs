@@ -2,13 +2,14 @@
 
 use crate::scenario::{Node, Spanned};
 
-use super::build::{all, find_one, is_empty, keep, map, pipeline, slot, with, with_all};
+use super::build::{all, find_one, is_empty, keep, map, slot, with, with_all};
 use super::model::{PathEnd, RelationKind, option, texts};
-use super::read::{Rows, in_order, lookup, mapped, picks, prefixed, sliced};
+use super::read::{Rows, in_order, joining, lookup, mapped, picks, prefixed, sliced};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::related::{Related, Route, fields_of, inner_of, options_of};
 use super::selection::Selection;
 use super::shape::{Word, covers};
+use super::split::{Parts, REST};
 use super::translate::{Located, LogicalReply, Options, Translation};
 
 /// Related records: the name of the relation, and fields or the options of a list.
@@ -101,16 +102,26 @@ impl<'m> Translation<'_, 'm> {
         let entity = self.model().entity_of(&subject);
         self.check_fields(entity, &fields)?;
         self.check_fields(entity, &by)?;
-        match &subject {
-            PathEnd::Record(argument, entity) if includes.is_empty() => self.record(argument, *entity, &fields, &by),
+        self.check_main(entity, &by, "`by`")?;
+        let parts = self.parts(entity, &fields).filter(|_| includes.is_empty());
+        let asked = parts.as_ref().map_or(&fields, |parts| &parts.main);
+        let reply = match &subject {
+            PathEnd::Record(argument, _) if by.is_empty() && parts.as_ref().is_some_and(|parts| parts.is_rest_only) => {
+                return Ok(self.rest_alone(argument, entity, &fields));
+            }
+            PathEnd::Record(argument, entity) if includes.is_empty() => self.record(argument, *entity, asked, &by),
             PathEnd::Record(argument, entity) => self.record_with(argument, *entity, &fields, &by, includes),
             PathEnd::One(argument, entity, relation) if includes.is_empty() && by.is_empty() => {
-                self.one_side(argument, *entity, *relation, &fields)
+                self.one_side(argument, *entity, *relation, asked)
             }
             PathEnd::One(..) => {
                 refuse(format!("`with` or `by` in `get: {target}`"), "not derived", "get the record itself")
             }
             _ => refuse(format!("`get: {target}` leads to many records"), "one record is needed", "try `list`"),
+        }?;
+        match parts {
+            Some(parts) => self.with_rest(entity, reply, &fields, &parts, false),
+            None => Ok(reply),
         }
     }
 
@@ -226,10 +237,17 @@ impl<'m> Translation<'_, 'm> {
     ) -> Derived<LogicalReply> {
         let model = self.model();
         let place = self.located(argument, entity, by)?;
-        let mut read = self.first_read(entity, own, &place, includes)?;
+        let divided = self.parts(entity, own);
+        let asked = divided.as_ref().map_or(own, |divided| &divided.main);
+        let mut read = self.first_read(entity, asked, &place, includes)?;
         let record = read.record.clone();
-        let mut parts = vec![picked(model.name(entity), &record, own)];
         let (mut then, mut made) = (Vec::new(), Vec::new());
+        let whole = match &divided {
+            Some(divided) => self.whole(entity, &mut read, divided, &mut then),
+            None => record.clone(),
+        };
+        made.extend(divided.map(|_| whole.clone()));
+        let mut parts = vec![picked(model.name(entity), &whole, own)];
         for (Spanned { value: name, .. }, node) in includes {
             let (relation, is_down) = model.relation(entity, name)?;
             let is_many = is_down || model.relations[relation].kind == RelationKind::Listing;
@@ -274,6 +292,21 @@ impl<'m> Translation<'_, 'm> {
             steps.extend(then);
         }
         Ok(LogicalReply { steps, value: format!("{{{}}}", parts.join(", ")) })
+    }
+
+    /// The variable with a record of two documents, and the steps that compute it where there is one.
+    fn whole(&mut self, entity: usize, read: &mut FirstRead, parts: &Parts, then: &mut Vec<Node>) -> String {
+        let rest = if self.documents.shape.is_joined {
+            let (details, inner) = self.rest_join(entity, parts);
+            format!("{}[0]", read.join(REST, &details, ("_id", "_id"), inner))
+        } else {
+            let (find, rest) = self.rest_of(entity, &read.record, parts);
+            then.push(find);
+            rest
+        };
+        let whole = self.fresh("whole");
+        then.push(keep(&whole, format!("{rest} == null ? null : merge({}, {rest})", read.record)));
+        whole
     }
 
     /// The read of the record itself, with what its document has of the others: steps, the record, the document around it.
@@ -621,27 +654,6 @@ impl<'m> Translation<'_, 'm> {
         let parts = [vec![own], added.parts].concat().join(", ");
         Ok(LogicalReply { steps, value: format!("{rows}.map(r, {{{parts}}})") })
     }
-}
-
-/// A query, or pipeline, whose documents are joined with others.
-fn joining(read: &Node, joins: Vec<Node>) -> Node {
-    const STAGES: [&str; 5] = ["filter", "sort", "skip", "limit", "projection"];
-    let name = |key| {
-        format!(
-            "${}",
-            if key == "filter" {
-                "match"
-            } else if key == "projection" {
-                "project"
-            } else {
-                key
-            }
-        )
-    };
-    let stages = STAGES.iter().filter_map(|key| read.get(key).map(|part| map! { name(*key) => part.clone() }));
-    let own = read.get("pipeline").and_then(Node::as_list).unwrap_or_default().iter().cloned();
-    let collection = ["find", "findOne", "aggregate"].iter().find_map(|word| read.get(word)?.as_text());
-    pipeline(collection.unwrap_or_default(), stages.chain(own).chain(joins).collect())
 }
 
 /// `'owner': {'name': OWNER.name}`, or `'owner': OWNER` without fields.

@@ -1,8 +1,10 @@
 //! The words of a shape: which there are, and which a relation can have together.
 
+use std::collections::BTreeMap;
+
 use crate::scenario::{Node, Span, Tree, list_of, nearest, suggest};
 
-use super::model::{Model, RelationKind};
+use super::model::{Model, ModelRelation, RelationKind};
 use super::refusal::{Derived, refuse};
 
 /// The words, with what their sentences and labels say. `{a_one}` and `{a_many}` are the entities, `{down}` and `{up}` the names,
@@ -100,12 +102,7 @@ pub(super) fn find(model: &Model, key: &str) -> Derived<usize> {
 /// The words of an entry, such as `[reference, "list(name, city)"]`.
 pub(super) fn words(model: &Model, relation: usize, node: &Node) -> Derived<RelationWords> {
     let (key, this) = (model.key(relation), &model.relations[relation]);
-    let texts: Vec<&str> = match &node.tree {
-        // A list of YAML divides the arguments of a word, too.
-        Tree::List(items) => items.iter().map(|item| item.as_text().unwrap_or("?")).collect(),
-        _ => node.as_text().into_iter().collect(),
-    };
-    let text = texts.join(",");
+    let text = text_of(node);
     let mut made: Vec<(&'static str, Vec<String>)> = Vec::new();
     let mut rest = text.as_str();
     while !rest.is_empty() {
@@ -125,7 +122,11 @@ pub(super) fn words(model: &Model, relation: usize, node: &Node) -> Derived<Rela
     }
     if !rest.is_empty() || made.is_empty() {
         let known: Vec<&str> = WORDS.iter().map(|(name, ..)| *name).collect();
-        let help = format!("expected one of {}; write any other shape by hand", list_of(&known));
+        let help = if text.starts_with("split") {
+            format!("`split` is of an entity: `{}: split(...)`", model.name(this.many))
+        } else {
+            format!("expected one of {}; write any other shape by hand", list_of(&known))
+        };
         return refuse(format!("`{key}` has an unknown word: {}", node.describe()), "not a word of shapes", help);
     }
     let has = |word: &str| made.iter().any(|(name, _)| *name == word);
@@ -160,6 +161,57 @@ pub(super) fn words(model: &Model, relation: usize, node: &Node) -> Derived<Rela
         made.iter_mut().for_each(|(word, _)| *word = "list");
     }
     Ok(RelationWords { words: made, span: Some(node.span), is_turned })
+}
+
+/// The text of the words of an entry.
+fn text_of(node: &Node) -> String {
+    let texts: Vec<&str> = match &node.tree {
+        // A list of YAML divides the arguments of a word, too.
+        Tree::List(items) => items.iter().map(|item| item.as_text().unwrap_or("?")).collect(),
+        _ => node.as_text().into_iter().collect(),
+    };
+    texts.join(",")
+}
+
+/// The fields of an entity that are in the second document, and where the shape says so.
+#[derive(Debug, Clone)]
+pub(super) struct Split {
+    pub fields: Vec<String>,
+    pub span: Span,
+}
+
+/// By entity.
+pub(super) type Splits = BTreeMap<usize, Split>;
+
+impl Split {
+    /// Reads `split(description, photo)`.
+    pub fn read(model: &Model, entity: usize, node: &Node, span: Span) -> Derived<Split> {
+        let (name, text) = (model.name(entity), text_of(node));
+        let inner = text.trim().strip_prefix("split").and_then(|rest| rest.trim().strip_prefix('(')?.strip_suffix(')'));
+        let fields: Vec<String> = inner.unwrap_or_default().split(',').map(|field| field.trim().to_owned()).collect();
+        let is_record = |field: &str| {
+            let is_it = |one: &ModelRelation| one.many == entity && one.up() == field;
+            model.relations.iter().any(|one| one.kind == RelationKind::Reference && is_it(one))
+        };
+        let known: Vec<String> = copyable(model, entity).into_iter().filter(|field| !is_record(field)).collect();
+        if inner.is_none_or(str::is_empty) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let help = format!("for example `{name}: split({})`", known.last().unwrap_or(&"field"));
+            let message = format!("`{name}` is an entity, and {} is not `split` with its fields", node.describe());
+            return refuse(message, "not a word of entities", help);
+        }
+        if let Some(field) = fields.iter().find(|field| !known.contains(field)) {
+            let message = format!("`{name}: split` of `{field}`, which is no field of `{name}` that can be split off");
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            return refuse(message, "not such a field", nearest(field, &known));
+        }
+        Ok(Split { fields, span })
+    }
+
+    /// Whether a field, or the one that it is a part of, is in the second document.
+    pub fn has(&self, field: &str) -> bool {
+        self.fields.iter().any(|own| Some(own.as_str()) == field.split('.').next())
+    }
 }
 
 /// The fields that a word copies; `*` is all.

@@ -7,6 +7,7 @@ use super::document::{Made, each};
 use super::model::{option, text_option, texts};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::Word;
+use super::split::SplitUpdate;
 use super::summary::sum_of;
 use super::totals::{merged, together};
 use super::translate::{Located, Options, Translation};
@@ -15,7 +16,7 @@ use super::translate::{Located, Options, Translation};
 pub(super) const FAIL: &str = "\0fail";
 
 /// The most attempts of a transaction or update that meets others.
-const ATTEMPTS: i64 = 1_000;
+pub(super) const ATTEMPTS: i64 = 1_000;
 
 /// What a logical write becomes.
 #[derive(Default)]
@@ -132,7 +133,10 @@ impl Translation<'_, '_> {
                 }
             }
         }
-        if let Some(write) = self.versioned_create(argument, entity, owner, is_inner || !with_it.is_empty())? {
+        let is_split = self.documents.shape.splits.contains_key(&entity);
+        if let Some(write) =
+            self.versioned_create(argument, entity, owner, is_inner || !with_it.is_empty() || is_split)?
+        {
             return Ok(write);
         }
         let (mut write, mut made) = (Write::default(), Made::default());
@@ -208,6 +212,8 @@ impl Translation<'_, '_> {
         if !is_inside {
             let document = self.new_document(entity, argument, owner.map_or("", |(_, into)| into), &made);
             write.steps.push(map! { "insertOne" => model.collection(entity), "document" => document });
+            write.steps.extend(self.new_rest(entity, argument));
+            write.is_joint |= is_split;
         }
         // The owner stays, and nothing of it is copied: its numbers may follow.
         let follows = |(relation, into): (usize, &str)| {
@@ -230,6 +236,7 @@ impl Translation<'_, '_> {
             let item = self.documents.document(child.many, &name, extras);
             let collection = model.collection(child.many);
             write.steps.push(map! { "insertMany" => collection, "documents" => each(&name, &list, item) });
+            write.steps.extend(self.new_rests(child.many, &name, &list));
         }
         if write.steps.len() > 1 && !is_followed {
             write.result = Some("ok()".to_owned());
@@ -301,16 +308,21 @@ impl Translation<'_, '_> {
             let help = "for example `if: { stock: { $gt: 0 } }, else: rejected('stock')`";
             return refuse("`if` and `else` of an update belong together", "one is missing", help);
         }
-        let place = self.locate(argument, entity);
-        let is_guarded = !is_empty(&condition) || is_inner;
         let returning = text_option(options, "returning");
+        let needed = condition.as_mapping().unwrap_or_default().iter().map(|(key, _)| key.value.clone());
+        let needed: Vec<String> = needed.chain(returning.map(str::to_owned)).collect();
+        let SplitUpdate { place, set, inc, rest } =
+            self.divided(argument, entity, [changes("set"), changes("inc")], &needed)?;
+        let changes = |key: &str| if key == "set" { &set[..] } else { &inc[..] };
+        let is_guarded = !is_empty(&condition) || is_inner || rest.is_some();
         if let Some(write) = self.versioned_update(argument, entity, [changes("set"), changes("inc")], is_guarded)? {
             return if returning.is_some() { not_returned() } else { Ok(write) };
         }
         let (mut write, copies) = self.changed_copies(entity, changes("set"))?;
-        let set = [changes("set"), copies.as_mapping().unwrap_or_default()].concat();
+        write.is_joint |= rest.is_some();
+        let all_set = [changes("set"), copies.as_mapping().unwrap_or_default()].concat();
         let mut update = map! {};
-        for (operator, fields) in [("$set", &set[..]), ("$inc", changes("inc"))] {
+        for (operator, fields) in [("$set", &all_set[..]), ("$inc", changes("inc"))] {
             let put =
                 |made, (key, value): &(Spanned<String>, Node)| with(made, &place.field(&key.value), value.clone());
             if !fields.is_empty() {
@@ -318,8 +330,9 @@ impl Translation<'_, '_> {
             }
         }
         let changed_fields = [("$set", changes("set")), ("$inc", changes("inc"))];
-        let update =
-            self.added_up(entity, &place, [("$set", &set), ("$inc", changes("inc"))], is_guarded)?.unwrap_or(update);
+        let update = self
+            .added_up(entity, &place, [("$set", &all_set), ("$inc", changes("inc"))], is_guarded)?
+            .unwrap_or(update);
         let sums = self.follow_sums(argument, entity, changed_fields)?;
         let follow = self.follow(argument, entity, changed_fields);
         let has_copies = !follow.is_empty();
@@ -377,6 +390,14 @@ impl Translation<'_, '_> {
         let is_added = changes("set").is_empty() || whole.is_some();
         write.is_ordered = is_first && parent.is_some() && is_added && !model.is_moved(entity);
         write.is_joint |= otherwise.is_some() && may_be_gone || !follow.is_empty();
+        let result = match rest {
+            Some(rest) => {
+                let name = self.fresh("rest");
+                write.steps.push(with(rest, "as", name.as_str()));
+                if modified.is_empty() { result } else { format!("{modified} ? ok() : outcome({name})") }
+            }
+            None => result,
+        };
         if modified.is_empty() {
             write.steps.extend(follow);
         } else if !follow.is_empty() {

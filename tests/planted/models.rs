@@ -354,4 +354,28 @@ pub const TRANSLATIONS: &[Translation] = &[
         Phases::All("move: 20, edit: 20"),
         &[("embedded", NO_SECOND_LOOK)],
     ),
+    of(
+        "second_document_stays",
+        ["model-split", "drop", "the model"],
+        Phases::Sequential,
+        &[("split", &[("            - { deleteOne: product_details, filter: { _id: <product._id> } }\n", "")])],
+    ),
+    of(
+        "update_of_the_other_document",
+        ["model-split", "describe", "the model"],
+        Phases::Sequential,
+        &[("split", &[("updateOne: product_details", "updateOne: products")])],
+    ),
+    of(
+        "second_document_left_out",
+        ["model-split", "revise", "the model"],
+        Phases::Sequential,
+        &[("split", &[("$set: { description: <text> }", "$unset: { none: 1 }")])],
+    ),
+    of(
+        "both_documents_by_two_updates",
+        ["model-split", "revise", "revise("],
+        Phases::All("revise: 20, offer: 5"),
+        &[("split", NO_TRANSACTION)],
+    ),
 ];
