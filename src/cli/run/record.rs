@@ -27,7 +27,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         started: invocation.started_text(),
         scenario: scenario_record(plan, &ready.source),
         parameters: plan.parameters.iter().map(|(name, value)| (name.to_string(), json(value))).collect(),
-        mix: mix(plan),
+        mix: mix_record(plan),
         environment: Environment {
             driver: option_env!("DOCSHAPE_DRIVER").map(str::to_owned),
             connections: Some(settings.most_clients() as u64),
@@ -110,7 +110,8 @@ pub fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
     }
 }
 
-fn mix(plan: &Plan) -> MixRecord {
+/// What a record says of its mix.
+pub fn mix_record(plan: &Plan) -> MixRecord {
     let names = plan.operations.iter().map(|operation| operation.name.to_string());
     MixRecord { name: plan.mix.name.clone(), weights: names.zip(plan.mix.weights.iter().copied()).collect() }
 }

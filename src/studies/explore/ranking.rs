@@ -42,8 +42,19 @@ impl TriedRecord {
 
 /// The share (0 to 1) of each operation of the mix.
 fn mix_shares(record: &ExploreRecord) -> Vec<f64> {
+    shares_in(record, &record.weights)
+}
+
+/// The share (0 to 1) of each operation in a mix of these weights.
+fn shares_in(record: &ExploreRecord, weights: &[(String, f64)]) -> Vec<f64> {
     let operations: Vec<String> = record.weights.iter().map(|(name, _)| name.clone()).collect();
-    shares(&operations, &record.weights)
+    shares(&operations, weights)
+}
+
+/// The weights with which own costs are measured, in the order of the operations: all mixes in equal parts.
+pub fn measured_weights(record: &ExploreRecord) -> Vec<f64> {
+    let others = record.also.iter().map(|mix| shares_in(record, &mix.weights));
+    others.fold(mix_shares(record), |sum, one| sum.iter().zip(one).map(|(sum, one)| sum + one).collect())
 }
 
 /// The mean of own times by shares in nanoseconds; `None` where an operation with a share was not measured.
@@ -59,7 +70,13 @@ pub fn estimate(record: &ExploreRecord, tried: &TriedRecord) -> Option<f64> {
 
 /// All that were measured with their estimates in nanoseconds, the lowest first.
 pub fn ranked(record: &ExploreRecord) -> Vec<(&TriedRecord, f64)> {
-    let mut all: Vec<_> = record.tried.iter().filter_map(|one| Some((one, estimate(record, one)?))).collect();
+    ranked_by(record, &record.weights)
+}
+
+/// The same for a mix of these weights.
+pub fn ranked_by<'r>(record: &'r ExploreRecord, weights: &[(String, f64)]) -> Vec<(&'r TriedRecord, f64)> {
+    let shares = shares_in(record, weights);
+    let mut all: Vec<_> = record.tried.iter().filter_map(|one| Some((one, mean(one.measured()?, &shares)?))).collect();
     all.sort_by(|one, other| one.1.total_cmp(&other.1));
     all
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::results::{Document, EXPLORE_FILE, RunSettings, ScenarioRecord};
+use crate::results::{Document, EXPLORE_FILE, MixRecord, RunSettings, ScenarioRecord};
 
 /// The version of `explore.json` that this build writes. It grows when a field goes or changes its meaning.
 pub const EXPLORE_FORMAT: u32 = 1;
@@ -22,6 +22,9 @@ pub struct ExploreRecord {
     pub mix: String,
     /// The operations of the scenario with their weights in the mix.
     pub weights: Vec<(String, f64)>,
+    /// Other mixes by which shapes are ranked, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<MixRecord>,
     /// When it began, RFC 3339, UTC.
     pub started: String,
     /// Whether all steps are done.
@@ -65,6 +68,9 @@ pub struct ExploreOptions {
 pub struct RelationRecord {
     /// Its name in a `shape`.
     pub key: String,
+    /// Its words without an entry.
+    #[serde(default)]
+    pub plain: Vec<String>,
     /// The words of each choice.
     pub choices: Vec<Vec<String>>,
 }

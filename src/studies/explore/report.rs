@@ -9,10 +9,10 @@ use crate::report::{
     Cell, Column, Forms, Headline, Measure, Report, Row, Section, Table, Tone, bytes, column, counted, listed, plain,
     three, time,
 };
-use crate::results::{Part, RunRecord};
+use crate::results::{MixRecord, Part, RunRecord};
 use crate::stats::{Prediction, ShareFlip, mix_ratio};
 
-use super::ranking::{best_of_random_mixes, better_in_everything, estimate, flips, ranked};
+use super::ranking::{best_of_random_mixes, better_in_everything, estimate, flips, ranked, ranked_by};
 use super::record::{ExploreRecord, TriedOutcome, TriedRecord};
 use super::search::MOST_COMBINATIONS;
 
@@ -118,6 +118,7 @@ impl Report {
     pub fn of_explored(record: &ExploreRecord, finals: Option<&RunRecord>) -> Report {
         let sections = [
             Some(list(record, false)),
+            by_mix(record),
             flipped(record),
             failed(record),
             finals.and_then(|run| agreement(record, run)),
@@ -129,7 +130,7 @@ impl Report {
     /// The same without a verdict, as a terminal shows it above that of the final run; all shapes if they are asked for.
     pub fn of_shapes(record: &ExploreRecord, all: bool) -> Report {
         let head = headline(record, None);
-        let sections = [Some(list(record, all)), flipped(record), failed(record)].into_iter().flatten();
+        let sections = [Some(list(record, all)), by_mix(record), flipped(record), failed(record)].into_iter().flatten();
         Report::of(if record.finalists.len() < 2 { head } else { Headline { sentences: Vec::new(), ..head } }, sections)
     }
 }
@@ -263,6 +264,25 @@ fn agreement(record: &ExploreRecord, finals: &RunRecord) -> Option<Section> {
     let lead = format!("Time per call of the mix, relative to {}.", name(best));
     (!lines.is_empty())
         .then(|| Section::new("estimates", "Estimates and the run").lead(lead).items(lines).only(Forms::DETAILED))
+}
+
+/// The first shape by each of the other mixes that the user named, beside the one that is first by the mix.
+fn by_mix(record: &ExploreRecord) -> Option<Section> {
+    let best = ranked(record).first()?.0.name.as_str();
+    let line = |mix: &MixRecord| {
+        let ranked = ranked_by(record, &mix.weights);
+        let (first, lowest) = ranked.first().map(|(tried, estimate)| (tried.name.as_str(), *estimate))?;
+        let (_, own) = ranked.iter().find(|(tried, _)| tried.name == best)?;
+        let (mix, ratio) = (plain(&mix.name), three(own / lowest));
+        Some(if first == best {
+            format!("{mix}: {} as well, {}", plain(best), time(lowest))
+        } else {
+            format!("{mix}: {}, {}; {} takes {ratio} times as long", plain(first), time(lowest), plain(best))
+        })
+    };
+    let lines: Vec<String> = record.also.iter().filter_map(line).collect();
+    (!lines.is_empty())
+        .then(|| Section::new("by_mix", "Which shape is first in other mixes, by the estimates").items(lines))
 }
 
 /// The mixes in which another shape has the lowest estimate.

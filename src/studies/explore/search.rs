@@ -100,6 +100,7 @@ mod tests {
         let words = |word: &str| vec![word.to_owned()];
         let relation = |place: usize| RelationRecord {
             key: format!("a.r{place}"),
+            plain: words("reference"),
             choices: ["reference", "embed", "list"].map(words).to_vec(),
         };
         let relations = (0..relations).map(relation).collect();

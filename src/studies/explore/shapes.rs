@@ -59,10 +59,11 @@ fn name(record: &ExploreRecord, combination: &Combination) -> String {
         let text: String = short.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         text.split('_').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
     };
-    let own = record.relations.iter().zip(combination).filter(|(_, choice)| **choice > 0);
-    let parts = own.map(|(relation, choice)| {
+    let chosen =
+        record.relations.iter().zip(combination).map(|(relation, choice)| (relation, &relation.choices[*choice]));
+    let parts = chosen.filter(|(relation, own)| **own != relation.plain).map(|(relation, own)| {
         let name = relation.key.rsplit('.').next().unwrap_or_default();
-        format!("{name}_{}", words(&relation.choices[*choice]))
+        format!("{name}_{}", words(own))
     });
     let text = parts.collect::<Vec<_>>().join("__");
     match text.len() {
@@ -161,7 +162,8 @@ mod tests {
 
     fn relation(key: &str, choices: &[&[&str]]) -> RelationRecord {
         let words = |words: &&[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        RelationRecord { key: key.to_owned(), choices: choices.iter().map(words).collect() }
+        let choices: Vec<Vec<String>> = choices.iter().map(words).collect();
+        RelationRecord { key: key.to_owned(), plain: choices[0].clone(), choices }
     }
 
     fn record() -> ExploreRecord {

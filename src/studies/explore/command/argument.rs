@@ -22,6 +22,9 @@ pub struct ExploreArguments {
     /// Besides them the best one that shares no documents, and the best strategy of the scenario.
     #[arg(long, value_name = "N", default_value = "4", value_parser = whole::<1, 12>, allow_hyphen_values = true)]
     pub keep: u64,
+    /// Rank the shapes by this mix, too; may be repeated [default: by --mix alone]
+    #[arg(long, value_name = "MIX", value_parser = name)]
+    pub also: Vec<String>,
     /// Try only these words, such as 'order.lines: embed'; may be repeated [default: all]
     #[arg(long, value_name = "RELATION:WORDS", value_parser = only)]
     pub only: Vec<(String, Vec<String>)>,
@@ -44,7 +47,7 @@ pub struct ExploreArguments {
     #[arg(long, value_enum, value_name = "NAME", default_value = "quick")]
     pub preset: Preset,
     /// Go on with, or print again, what is in DIR [default: explore anew]
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "keep", "only", "never", "budget", "no_finals", "preset",
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "also", "keep", "only", "never", "budget", "no_finals", "preset",
                                                           "seed", "out"])]
     pub resume: Option<PathBuf>,
     /// Write the shapes at these places, such as 1,3, into the scenario's file [default: none]

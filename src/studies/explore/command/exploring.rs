@@ -15,11 +15,12 @@ use crate::cli::scenario::Ready;
 use crate::cli::server::ServerChoice;
 use crate::cli::{CliError, Exit, output};
 use crate::compile::{Choice, compile};
+use crate::plan::Mix;
 use crate::report::{Report, counted};
 use crate::results::{self, Arrivals, LoadModel, Part, RunRecord, RunSettings, StudyKind};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 use crate::server::embedded::Checkpoints;
-use crate::studies::explore::ranking::{finalists, measured_shapes};
+use crate::studies::explore::ranking::{finalists, measured_shapes, measured_weights};
 use crate::studies::explore::record::{ExploreRecord, ScreenRecord, TriedOutcome, TriedRecord};
 use crate::studies::explore::report::{self, FINAL_FOLDER};
 use crate::studies::explore::{search, shapes};
@@ -174,12 +175,15 @@ impl<'e> Exploring<'e> {
         let diagnostics = Diagnostics::new();
         let scenario = scenario::read(&source, &diagnostics);
         let plan = scenario.as_ref().and_then(|scenario| compile(scenario, &choice, &diagnostics).ok().flatten());
-        let (Some(scenario), Some(plan)) = (scenario, plan) else {
+        let (Some(scenario), Some(mut plan)) = (scenario, plan) else {
             return Err(CliError::failure(format!(
                 "shapes that were derived one by one cannot run together; please report this:\n{}",
                 diagnostics.render(&source, false)
             )));
         };
+        if !is_final && mix.is_none() && !self.record.also.is_empty() {
+            plan.mix = Arc::new(Mix { weights: measured_weights(&self.record), ..Mix::clone(&plan.mix) });
+        }
         Ok(Ready { source, scenario, plan: Arc::new(plan), skipped: Vec::new() })
     }
 

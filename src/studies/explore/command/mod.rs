@@ -9,14 +9,14 @@ mod write;
 use std::path::Path;
 
 use crate::cli::next::NextCommand;
-use crate::cli::run::record::scenario_record;
+use crate::cli::run::record::{mix_record, scenario_record};
 use crate::cli::run::{Invocation, resume};
 use crate::cli::scenario::prepare_source;
 use crate::cli::{CliError, Exit, catalogue};
-use crate::compile::{self, Choice};
+use crate::compile::{self, Choice, compile};
 use crate::report::Report;
-use crate::results;
-use crate::scenario::{Scenario, Source, nearest};
+use crate::results::{self, MixRecord};
+use crate::scenario::{Diagnostics, MixDefinition, Scenario, Source, nearest};
 
 use super::ranking::ranked;
 use super::record::{EXPLORE_FORMAT, ExploreOptions, ExploreRecord, RelationRecord, TriedRecord};
@@ -48,7 +48,8 @@ pub fn explore(arguments: &ExploreArguments) -> Result<Exit, CliError> {
         version: env!("CARGO_PKG_VERSION").into(),
         scenario: scenario_record(plan, &source),
         mix: plan.mix.name.clone(),
-        weights: plan.operations.iter().map(|one| one.name.to_string()).zip(plan.mix.weights.iter().copied()).collect(),
+        weights: mix_record(plan).weights,
+        also: arguments.also.iter().map(|mix| also(&ready.scenario, &choice, mix)).collect::<Result<_, _>>()?,
         started: invocation.started_text(),
         settings,
         options: ExploreOptions {
@@ -67,6 +68,23 @@ pub fn explore(arguments: &ExploreArguments) -> Result<Exit, CliError> {
     };
     let _locked = results::create_folder(&folder)?;
     Exploring::new(arguments, record, ready.scenario, source, choice, &folder)?.run()
+}
+
+/// Another mix by which shapes are ranked.
+fn also(scenario: &Scenario, choice: &Choice, mix: &str) -> Result<MixRecord, CliError> {
+    let has_parameters = |one: &MixDefinition| one.name.value == mix && !one.parameters.is_empty();
+    if scenario.mixes.iter().any(has_parameters) {
+        let message = format!(
+            "--also {mix}: the mix has parameters of its own, and all shapes are measured with one set of data: explore it with --mix {mix}"
+        );
+        return Err(CliError::usage(message));
+    }
+    let choice = Choice { mix: Some(mix.to_owned()), shares: Vec::new(), ..choice.clone() };
+    let plan = compile(scenario, &choice, &Diagnostics::new()).map_err(|error| CliError::usage(error.to_string()))?;
+    let plan = plan.ok_or_else(|| {
+        CliError::usage(format!("--also {mix}: the scenario cannot be compiled with it: try `docshape check`"))
+    })?;
+    Ok(mix_record(&plan))
 }
 
 /// Goes on with what is in a folder, prints it, or writes shapes of it down.
@@ -160,5 +178,8 @@ fn compile_choices(scenario: &Scenario, choice: &Choice) -> Result<Vec<RelationR
             scenario.name.value
         )));
     }
-    Ok(found.into_iter().map(|one| RelationRecord { key: one.key, choices: one.choices }).collect())
+    Ok(found
+        .into_iter()
+        .map(|one| RelationRecord { key: one.key, plain: one.choices[0].clone(), choices: one.choices })
+        .collect())
 }
