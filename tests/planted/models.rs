@@ -9,14 +9,14 @@ pub enum Phases {
     All(&'static str),
 }
 
-/// A mistake in one derived operation.
+/// A mistake in one derived operation, or in a collection.
 #[derive(Debug, Clone, Copy)]
 pub struct Translation {
     /// What is wrong.
     pub name: &'static str,
-    /// A file of `examples`.
+    /// A file of `examples`, or beside this one.
     pub model: &'static str,
-    /// The operation.
+    /// The operation, or the collection.
     pub operation: &'static str,
     /// What of the finding names it: the operation, or `the model` where the first read shows what a write has left.
     pub shown_by: &'static str,
@@ -50,6 +50,13 @@ const NO_SECOND_LOOK: &[(&str, &str)] = &[("reply > 0", "reply > 9")];
 const ANOTHER_PRODUCT: &[(&str, &str)] = &[("o._id == s.product", "o._id != s.product")];
 
 const FIRST_PRODUCT: &[(&str, &str)] = &[("lines.map(s, s.product)", "slice(lines.map(s, s.product), 0, 1)")];
+
+const NOT_FOLLOWED: &[(&str, &str)] = &[("if: changed.modified > 0", "if: changed.modified > 1")];
+
+const PAIRS_STAY: &[(&str, &str)] =
+    &[("            - { deleteMany: product_parts, filter: { product: <product._id> } }\n", "")];
+
+const ANOTHER_PAIR: &[(&str, &str)] = &[("product: <product._id>, part: <part._id>", "product: <product._id>")];
 
 /// All mistakes. Where all strategies of a file share one, nothing but the model tells it.
 pub const TRANSLATIONS: &[Translation] = &[
@@ -377,5 +384,58 @@ pub const TRANSLATIONS: &[Translation] = &[
         ["model-split", "revise", "revise("],
         Phases::All("revise: 20, offer: 5"),
         &[("split", NO_TRANSACTION)],
+    ),
+    of(
+        "lists_keep_what_is_gone",
+        ["sets", "discard", "used("],
+        Phases::Sequential,
+        &[("listed", &[("            - updateMany: parts\n", "            - updateOne: parts\n")])],
+    ),
+    of("copies_in_lists_stay", ["sets", "retitle", "used("], Phases::Sequential, &[("listed", NOT_FOLLOWED)]),
+    of(
+        "added_to_a_list_twice",
+        ["sets", "add", "add("],
+        Phases::Sequential,
+        &[("listed", &[(", products._id: { $ne: <product._id> }", "")])],
+    ),
+    of(
+        "pairs_of_what_is_gone",
+        ["sets", "discard", "how_many("],
+        Phases::Sequential,
+        &[("pairs", PAIRS_STAY), ("copied", PAIRS_STAY)],
+    ),
+    of(
+        "another_pair_deleted",
+        ["sets", "drop", "drop("],
+        Phases::Sequential,
+        &[("pairs", ANOTHER_PAIR), ("copied", ANOTHER_PAIR)],
+    ),
+    of(
+        "pairs_without_a_unique_index",
+        ["sets", "shelf_parts", "put("],
+        Phases::All("put: 40, places: 10"),
+        &[("pairs", &[("{ key: { shelf: 1, part: 1 }, unique: true }", "{ shelf: 1, part: 1 }")])],
+    ),
+    of("copies_in_pairs_stay", ["sets", "rename", "page("], Phases::Sequential, &[("copied", NOT_FOLLOWED)]),
+    of(
+        "pairs_copy_what_was_loaded",
+        ["sets", "make", "page("],
+        Phases::Sequential,
+        &[("copied", &[("reorder(found, '_id', ids)", "product.parts")])],
+    ),
+    of(
+        "source_of_a_pair_not_written",
+        ["sets", "add", "product_parts_copies_differ"],
+        Phases::All("add: 20, drop: 20, rename: 20"),
+        &[(
+            "copied",
+            &[
+                ("findOneAndUpdate: parts", "findOne: parts"),
+                (
+                    "filter: { _id: <part._id> }\n              update: { $inc: { touched: 1 } }\n",
+                    "filter: { _id: <part._id> }\n",
+                ),
+            ],
+        )],
     ),
 ];

@@ -31,10 +31,11 @@ fn scenario(text: &str) -> Scenario {
     scenario.unwrap_or_else(|| panic!("{}", diagnostics.render(&source, false)))
 }
 
-/// Returns the strategy with the changes in one operation.
+/// Returns the strategy with the changes in one operation, or in a collection of no operation's name.
 fn changed(text: &str, mistake: &Translation, changes: &[(&str, &str)]) -> String {
     let operations = text.find("\n    operations:").unwrap();
-    let start = operations + text[operations..].find(&format!("\n      {}:", mistake.operation)).unwrap() + 1;
+    let name = format!("\n      {}:", mistake.operation);
+    let start = text[operations..].find(&name).map_or_else(|| text.find(&name).unwrap(), |at| operations + at) + 1;
     let begins_another =
         |line: &str| line.starts_with("      ") && !line.starts_with("       ") || !line.starts_with("     ");
     let lines = text[start..].split_inclusive('\n').enumerate();
@@ -48,8 +49,11 @@ fn changed(text: &str, mistake: &Translation, changes: &[(&str, &str)]) -> Strin
 
 /// The model with its strategies written out, those of the mistake with it.
 fn planted(mistake: &Translation) -> Scenario {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(format!("{}.yaml", mistake.model));
-    let text = fs::read_to_string(path).unwrap();
+    let read = |folder: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(format!("{}.yaml", mistake.model));
+        fs::read_to_string(path)
+    };
+    let text = read("examples").or_else(|_| read("tests/planted")).unwrap();
     let derived = derived(&scenario(&text), &Choice::default()).unwrap();
     let (head, _) = text.split_once("\nstrategies:").unwrap();
     let (start, weights) = head.rsplit_once("\n  verify:").unwrap();
@@ -67,7 +71,8 @@ fn planted(mistake: &Translation) -> Scenario {
         let changes = mistake.changes.iter().find(|(strategy, _)| strategy == name);
         made.push_str(&changes.map_or(right.clone(), |(_, changes)| changed(&right, mistake, changes)));
     }
-    scenario(&made)
+    // Audits are no part of the text.
+    Scenario { audits: derived.scenario.audits, ..scenario(&made) }
 }
 
 fn plan(mistake: &Translation, scenario: &Scenario, strategies: &[&str], seed: u64) -> Arc<Plan> {
