@@ -77,7 +77,7 @@ impl Pairs {
     }
 
     /// That for a condition and an order, both of fields of pairs.
-    fn index_for(&self, filter: &Node, sort: &[(String, i64)]) -> Vec<(String, i64)> {
+    pub fn index_for(&self, filter: &Node, sort: &[(String, i64)]) -> Vec<(String, i64)> {
         let keys = keys(Some(self.near.clone()), filter, sort);
         if keys.len() == 1 { self.index().to_vec() } else { keys }
     }
@@ -140,8 +140,9 @@ impl Translation<'_, '_> {
         Some((pairs, Rows { collection, stages, path: Vec::new() }, filter))
     }
 
-    /// The records of a list by one query of its pairs, if these have all that is asked of them.
-    pub fn paired(&mut self, from: &str, pairs: &Pairs, entity: usize, selection: &Selection) -> Option<LogicalReply> {
+    /// A selection of records as one of pairs, with the projection that makes these the records; `None` if pairs do not have all
+    /// that is asked of them.
+    pub fn of_pairs(&self, pairs: &Pairs, entity: usize, selection: &Selection) -> Option<(Selection, Node)> {
         let mut selection = selection.clone();
         if selection.fields.is_empty() && self.has_all(entity, &pairs.copies) {
             selection.fields = self.model().entity(entity).fields.iter().map(|(name, _)| name.value.clone()).collect();
@@ -152,9 +153,15 @@ impl Translation<'_, '_> {
         }
         selection.filter = renamed_keys(&selection.filter, &|field| pairs.field(field));
         selection.sort.iter_mut().for_each(|(field, _)| *field = pairs.field(field));
-        self.documents.index(&pairs.collection, &pairs.index_for(&selection.filter, &selection.sort), false);
         let shown = |made, field: &String| with(made, field, format!("${}", pairs.field(field)));
         let projection = selection.fields.iter().fold(map! { "_id" => 0 }, shown);
+        Some((selection, projection))
+    }
+
+    /// The records of a list by one query of its pairs, if these have all that is asked of them.
+    pub fn paired(&mut self, from: &str, pairs: &Pairs, entity: usize, selection: &Selection) -> Option<LogicalReply> {
+        let (selection, projection) = self.of_pairs(pairs, entity, selection)?;
+        self.documents.index(&pairs.collection, &pairs.index_for(&selection.filter, &selection.sort), false);
         let find = found_in(&pairs.collection, pairs.of(from), &selection, Some(projection));
         Some(LogicalReply { steps: [selection.before, vec![find]].concat(), value: "reply".to_owned() })
     }

@@ -5,7 +5,7 @@ use crate::scenario::{Node, Span, Spanned};
 
 use super::build::{all, keep, map, slot, with, with_all};
 use super::model::{PathEnd, RelationKind, option, texts};
-use super::read::{in_order, lookup, prefixed, unless_empty};
+use super::read::{found_in, in_order, lookup, prefixed, unless_empty};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::selection::Selection;
 use super::shape::Word;
@@ -132,10 +132,6 @@ impl<'m> Translation<'_, 'm> {
             let message = format!("`with: {name}` of each row, and these records are in buckets");
             return refuse_shape(relation, message, "not derived", "try `embed` or `reference`");
         }
-        if this.kind == RelationKind::Listing && word != Word::List {
-            let message = format!("`with: {name}` of each row, where the other record has the list");
-            return refuse_shape(relation, message, "not derived", "add `list`");
-        }
         if is_many
             && !(is_down && word == Word::Embed)
             && let Some(embedding) = model.parent_of(other).filter(|_| !shape.home(model, other).1.is_empty())
@@ -148,6 +144,13 @@ impl<'m> Translation<'_, 'm> {
         let mut selection = self.selection(name, &subject, &options)?;
         let fields = selection.fields.clone();
         self.extend(other, &mut selection.fields, &with);
+        if shape.pairs(model, relation, is_down).is_some_and(|pairs| self.of_pairs(&pairs, other, &selection).is_none())
+        {
+            let message =
+                format!("`with: {name}` of each row, and pairs do not have all of it: `{}`", model.key(relation));
+            let help = "try `list`, or copies of all fields that it names: `link(...)`";
+            return refuse_shape(relation, message, "not derived", help);
+        }
         Ok(Related { name: name.clone(), relation, is_down, is_many, entity: other, fields, selection, with })
     }
 
@@ -284,17 +287,32 @@ impl<'m> Translation<'_, 'm> {
             return Ok(format!("'{down}': {value}"));
         }
         let has_ids = one.is_many && one.is_down && word == Word::List;
-        let (local, foreign) = self.ends(&one)?;
+        let pairs = shape.pairs(model, one.relation, one.is_down);
+        let pairs = pairs.and_then(|pairs| Some((self.of_pairs(&pairs, one.entity, &one.selection)?, pairs)));
+        let (local, foreign) = match &pairs {
+            Some(((selection, _), pairs)) => {
+                self.documents.index(&pairs.collection, &pairs.index_for(&selection.filter, &selection.sort), false);
+                ("_id".to_owned(), pairs.near.clone())
+            }
+            None => self.ends(&one)?,
+        };
         let ids = if has_ids && !shape.listed(one.relation).is_empty() {
             format!("pluck({row}.{down}, '_id')")
         } else {
             format!("{row}.{local}")
         };
         let keeps_list = has_ids && self.keeps_list(one.relation, &one.selection);
-        let collection = model.collection(one.entity);
+        let collection = match &pairs {
+            Some((_, pairs)) => pairs.collection.clone(),
+            None => model.collection(one.entity),
+        };
+        let pairs = pairs.map(|((selection, shown), _)| (selection, with(shown, &foreign, 1)));
         // The field of the others that tells whose they are.
         let link = if one.is_many && !one.is_down { down } else { foreign.as_str() };
-        if !one.selection.fields.is_empty() && !one.selection.fields.iter().any(|field| field == link) {
+        if pairs.is_none()
+            && !one.selection.fields.is_empty()
+            && !one.selection.fields.iter().any(|field| field == link)
+        {
             one.selection.fields.push(link.to_owned());
         }
         let others = match route {
@@ -304,7 +322,9 @@ impl<'m> Translation<'_, 'm> {
                 let every = if has_ids { format!("flatten({every})") } else { every };
                 made.steps.push(map! { "let" => map! { keys.as_str() => every, others.as_str() => "[]" } });
                 let filter = map! { foreign.as_str() => map! { "$in" => slot(&keys) } };
-                let find = if one.is_many {
+                let find = if let Some((selection, shown)) = &pairs {
+                    found_in(&collection, filter, selection, Some(shown.clone()))
+                } else if one.is_many {
                     self.find(one.entity, filter, &one.selection)
                 } else {
                     let chosen: Vec<&String> = one.read().iter().filter(|field| *field != "_id").collect();
@@ -324,6 +344,7 @@ impl<'m> Translation<'_, 'm> {
         } else {
             let belongs = match (has_ids, one.is_many, one.is_down) {
                 (true, ..) => format!("o._id in {ids}"),
+                _ if pairs.is_some() => format!("o.{foreign} == {row}._id"),
                 (_, true, true) => format!("o.{up} == {row}._id"),
                 // With copies in the list, only a record that is read as a whole has `_id`s there.
                 (_, true, false) if foreign != down && !one.selection.fields.is_empty() => {
@@ -335,7 +356,9 @@ impl<'m> Translation<'_, 'm> {
             };
             format!("{others}.filter(o, {belongs})")
         };
-        let mut stages = if one.is_many {
+        let mut stages = if let Some((selection, shown)) = pairs {
+            [selection.stages(&[]), vec![map! { "$project" => shown }]].concat()
+        } else if one.is_many {
             self.inner(one.entity, &mut one.selection, keeps_list)
         } else if matches!(route, Route::Rows) || foreign == "_id" {
             vec![map! { "$project" => all(one.read(), 1) }]
