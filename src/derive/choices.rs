@@ -133,6 +133,7 @@ fn of(relation: &ModelRelation, uses: &Uses) -> Vec<Vec<String>> {
             }
             if !relation.has_order {
                 all.push(vec![plain("link")]);
+                all.extend(copying("link", &uses.down).map(|link| vec![link]));
             }
         }
         RelationKind::Children => {

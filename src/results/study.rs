@@ -62,7 +62,7 @@ const KINDS: [Traits; 6] = [
     Traits { kind: StudyKind::Sweep, file: SWEEP_FILE, command: "sweep", words: "a sweep", key: "vary" },
     Traits { kind: StudyKind::Growth, file: GROWTH_FILE, command: "grow", words: "the growth of documents", key: "stages" },
     Traits { kind: StudyKind::Capacity, file: CAPACITY_FILE, command: "capacity", words: "a search for capacity", key: "searches" },
-    Traits { kind: StudyKind::Explore, file: EXPLORE_FILE, command: "explore", words: "explored shapes", key: "tried" },
+    Traits { kind: StudyKind::Explore, file: EXPLORE_FILE, command: "explore", words: "an exploration of shapes", key: "tried" },
 ];
 
 impl StudyKind {

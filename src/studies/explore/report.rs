@@ -25,6 +25,9 @@ const SHOWN: usize = 8;
 /// A shape is worse in an operation if that takes so many times as long as with the best shape of the list.
 const WORSE: f64 = 1.5;
 
+/// What the words of a row are.
+const WORDS: &str = "Its words.";
+
 /// How many mixes are named in which another shape is first.
 const FLIPS: usize = 4;
 
@@ -177,11 +180,15 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
     let ranked = ranked(record);
     let best = ranked.first().map_or(1.0, |(_, estimate)| *estimate);
     let mixes: BTreeMap<&str, f64> = best_of_random_mixes(record).into_iter().collect();
+    // Names of other shapes are their words.
+    let has_numbers = ranked.iter().any(|(tried, _)| tried.is_numbered());
     let measures = [
         column("place", "place", "Its place in the list.").count(|one: &(usize, Ranked)| one.0 as u64 + 1),
-        column("shape", "shape", "Its words.")
-            .text(|one: &(usize, Ranked)| plain(&one.1.record.shape_of(one.1.tried).words()))
-            .only(Forms::DETAILED),
+        if has_numbers {
+            column("shape", "shape", WORDS).text(|one: &(usize, Ranked)| one.1.words()).only(Forms::DETAILED)
+        } else {
+            Measure::data("shape", WORDS, |one: &(usize, Ranked)| Some(one.1.words()))
+        },
         column("estimate_ns", "estimate", "The mean of own times, weighted by the mix.")
             .number(time, |one: &(usize, Ranked)| one.1.estimate),
         column("ratio", "ratio", "That divided by the lowest one.")
@@ -228,6 +235,11 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
 }
 
 impl Ranked<'_> {
+    /// The words of the shape; of a strategy of the scenario those of the same shape, if there is one.
+    fn words(&self) -> String {
+        plain(&self.record.shape_of(self.tried).words())
+    }
+
     /// The operations that take much longer than with the best shape for them.
     fn worse(&self) -> String {
         let Some(own) = self.tried.measured() else { return String::new() };

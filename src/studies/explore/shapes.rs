@@ -11,6 +11,9 @@ use super::record::{ExploreRecord, RelationRecord, TriedOutcome, TriedRecord};
 /// The characters of the longest name that is made of words.
 const LONGEST_NAME: usize = 56;
 
+/// What other names begin with.
+const NUMBERED: &str = "shape_";
+
 /// The name of the shape in which every relation is as it would be without an entry.
 const PLAIN: &str = "all_referenced";
 
@@ -69,7 +72,7 @@ fn name(record: &ExploreRecord, combination: &Combination) -> String {
     match text.len() {
         0 => PLAIN.to_owned(),
         1..=LONGEST_NAME => text,
-        _ => format!("shape_{}", combination.iter().map(ToString::to_string).collect::<Vec<_>>().join("_")),
+        _ => format!("{NUMBERED}{}", combination.iter().map(ToString::to_string).collect::<Vec<_>>().join("_")),
     }
 }
 
@@ -84,6 +87,11 @@ impl TriedRecord {
     /// The shape as nobody has tried it.
     fn bare(&self) -> TriedRecord {
         TriedRecord { outcome: TriedOutcome::default(), ..self.clone() }
+    }
+
+    /// Whether its name says nothing.
+    pub fn is_numbered(&self) -> bool {
+        self.name.starts_with(NUMBERED)
     }
 
     /// The shape with this word of `writes`.
