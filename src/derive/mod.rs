@@ -18,6 +18,7 @@ mod pairs;
 mod read;
 mod refusal;
 mod related;
+mod related_pairs;
 mod relocate;
 mod result;
 mod selection;

@@ -5,7 +5,7 @@ use crate::scenario::{Node, Span, Spanned};
 
 use super::build::{all, keep, map, slot, with, with_all};
 use super::model::{PathEnd, RelationKind, option, texts};
-use super::read::{found_in, in_order, lookup, prefixed, unless_empty};
+use super::read::{in_order, lookup, prefixed, unless_empty};
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::selection::Selection;
 use super::shape::Word;
@@ -16,20 +16,20 @@ use super::with::{Include, copy_of, picked, picked_copies, picked_fields};
 const DEEPEST: usize = 2;
 
 /// The variables of rows, by depth.
-const ROWS: [&str; DEEPEST + 1] = ["r", "s", "t"];
+pub(super) const ROWS: [&str; DEEPEST + 1] = ["r", "s", "t"];
 
 /// A relation that `with` names for each row.
 pub(super) struct Related {
-    name: String,
+    pub name: String,
     pub relation: usize,
-    is_down: bool,
-    is_many: bool,
+    pub is_down: bool,
+    pub is_many: bool,
     /// The entity of the others.
-    entity: usize,
+    pub entity: usize,
     /// The fields of the others that are returned; none: all.
     pub fields: Vec<String>,
     /// Their order, and what is read of them.
-    selection: Selection,
+    pub selection: Selection,
     with: Vec<Related>,
 }
 
@@ -49,6 +49,16 @@ pub(super) enum Route {
     Rows,
     /// By a `$lookup` in the document of this variable, which has the rows at a path.
     Document(String, Vec<String>),
+}
+
+impl Route {
+    /// The expression of what a `$lookup` adds for a relation.
+    pub fn joined(&self, row: &str, name: &str) -> String {
+        match self {
+            Route::Document(found, path) => format!("{found}.{}_{name}_", path.join("_")),
+            _ => format!("{row}.{name}_"),
+        }
+    }
 }
 
 /// What adds others to rows.
@@ -144,13 +154,6 @@ impl<'m> Translation<'_, 'm> {
         let mut selection = self.selection(name, &subject, &options)?;
         let fields = selection.fields.clone();
         self.extend(other, &mut selection.fields, &with);
-        if shape.pairs(model, relation, is_down).is_some_and(|pairs| self.of_pairs(&pairs, other, &selection).is_none())
-        {
-            let message =
-                format!("`with: {name}` of each row, and pairs do not have all of it: `{}`", model.key(relation));
-            let help = "try `list`, or copies of all fields that it names: `link(...)`";
-            return refuse_shape(relation, message, "not derived", help);
-        }
         Ok(Related { name: name.clone(), relation, is_down, is_many, entity: other, fields, selection, with })
     }
 
@@ -286,56 +289,38 @@ impl<'m> Translation<'_, 'm> {
             made.joins.extend(joins);
             return Ok(format!("'{down}': {value}"));
         }
+        if let Some(pairs) = shape.pairs(model, one.relation, one.is_down) {
+            return self.pairs_of_rows((depth, row), route, one, &pairs, made);
+        }
         let has_ids = one.is_many && one.is_down && word == Word::List;
-        let pairs = shape.pairs(model, one.relation, one.is_down);
-        let pairs = pairs.and_then(|pairs| Some((self.of_pairs(&pairs, one.entity, &one.selection)?, pairs)));
-        let (local, foreign) = match &pairs {
-            Some(((selection, _), pairs)) => {
-                self.documents.index(&pairs.collection, &pairs.index_for(&selection.filter, &selection.sort), false);
-                ("_id".to_owned(), pairs.near.clone())
-            }
-            None => self.ends(&one)?,
-        };
+        let (local, foreign) = self.ends(&one)?;
         let ids = if has_ids && !shape.listed(one.relation).is_empty() {
             format!("pluck({row}.{down}, '_id')")
         } else {
             format!("{row}.{local}")
         };
         let keeps_list = has_ids && self.keeps_list(one.relation, &one.selection);
-        let collection = match &pairs {
-            Some((_, pairs)) => pairs.collection.clone(),
-            None => model.collection(one.entity),
-        };
-        let pairs = pairs.map(|((selection, shown), _)| (selection, with(shown, &foreign, 1)));
+        let collection = model.collection(one.entity);
         // The field of the others that tells whose they are.
         let link = if one.is_many && !one.is_down { down } else { foreign.as_str() };
-        if pairs.is_none()
-            && !one.selection.fields.is_empty()
-            && !one.selection.fields.iter().any(|field| field == link)
-        {
+        if !one.selection.fields.is_empty() && !one.selection.fields.iter().any(|field| field == link) {
             one.selection.fields.push(link.to_owned());
         }
         let others = match route {
             Route::Queries(rows) => {
-                let (keys, others) = (self.fresh("keys"), self.fresh(if one.is_many { &one.name } else { "owners" }));
                 let every = format!("{rows}.map({variable}, {ids})");
                 let every = if has_ids { format!("flatten({every})") } else { every };
-                made.steps.push(map! { "let" => map! { keys.as_str() => every, others.as_str() => "[]" } });
-                let filter = map! { foreign.as_str() => map! { "$in" => slot(&keys) } };
-                let find = if let Some((selection, shown)) = &pairs {
-                    found_in(&collection, filter, selection, Some(shown.clone()))
-                } else if one.is_many {
-                    self.find(one.entity, filter, &one.selection)
-                } else {
+                self.queried(every, if one.is_many { &one.name } else { "owners" }, made, |this, keys| {
+                    let filter = map! { foreign.as_str() => keys };
+                    if one.is_many {
+                        return this.find(one.entity, filter, &one.selection);
+                    }
                     let chosen: Vec<&String> = one.read().iter().filter(|field| *field != "_id").collect();
                     let shown = with_all(map! { foreign.as_str() => 1 }, &all(&chosen, 1));
                     map! { "find" => collection.as_str(), "filter" => filter, "projection" => shown }
-                };
-                made.steps.push(unless_empty(&keys, vec![with(find, "as", others.as_str())]));
-                others
+                })
             }
-            Route::Rows => format!("{row}.{}_", one.name),
-            Route::Document(found, path) => format!("{found}.{}_{}_", path.join("_"), one.name),
+            _ => route.joined(row, &one.name),
         };
         let list = if matches!(route, Route::Rows) {
             if keeps_list { format!("reorder({others}, '_id', {ids})") } else { others.clone() }
@@ -344,7 +329,6 @@ impl<'m> Translation<'_, 'm> {
         } else {
             let belongs = match (has_ids, one.is_many, one.is_down) {
                 (true, ..) => format!("o._id in {ids}"),
-                _ if pairs.is_some() => format!("o.{foreign} == {row}._id"),
                 (_, true, true) => format!("o.{up} == {row}._id"),
                 // With copies in the list, only a record that is read as a whole has `_id`s there.
                 (_, true, false) if foreign != down && !one.selection.fields.is_empty() => {
@@ -356,28 +340,16 @@ impl<'m> Translation<'_, 'm> {
             };
             format!("{others}.filter(o, {belongs})")
         };
-        let mut stages = if let Some((selection, shown)) = pairs {
-            [selection.stages(&[]), vec![map! { "$project" => shown }]].concat()
-        } else if one.is_many {
+        let stages = if one.is_many {
             self.inner(one.entity, &mut one.selection, keeps_list)
         } else if matches!(route, Route::Rows) || foreign == "_id" {
             vec![map! { "$project" => all(one.read(), 1) }]
         } else {
             vec![map! { "$project" => with_all(map! { foreign.as_str() => 1 }, &all(one.read(), 1)) }]
         };
-        let inner = if matches!(route, Route::Queries(_)) { Route::Queries(others.clone()) } else { Route::Rows };
         let is_alone = one.with.is_empty();
-        let (value, joins) = self.with_each(depth + 1, list, &inner, &mut one, &mut made.steps)?;
-        stages.extend(joins.into_iter().map(|(_, stage)| stage));
-        let (name, path) = match route {
-            Route::Queries(_) => (None, &[][..]),
-            Route::Rows => (others.strip_prefix(&format!("{row}.")), &[][..]),
-            Route::Document(found, path) => (others.strip_prefix(&format!("{found}.")), &path[..]),
-        };
-        if let Some(name) = name {
-            let stage = lookup(&collection, &prefixed(path, &local), &foreign, stages, name);
-            made.joins.push((name.to_owned(), stage));
-        }
+        let ends = [&collection, local.as_str(), &foreign];
+        let value = self.with_joined((depth, row), (list, &others), route, &mut one, (ends, stages), made)?;
         Ok(if one.is_many {
             format!("'{}': {value}", one.name)
         } else if !is_alone {
@@ -388,6 +360,47 @@ impl<'m> Translation<'_, 'm> {
         } else {
             picked(up, &format!("{value}[0]"), &one.fields)
         })
+    }
+
+    /// Reads what a condition on keys finds into a variable, unless there are none.
+    pub fn queried(
+        &mut self,
+        every: String,
+        name: &str,
+        made: &mut Added,
+        find: impl FnOnce(&Self, Node) -> Node,
+    ) -> String {
+        let (keys, others) = (self.fresh("keys"), self.fresh(name));
+        made.steps.push(map! { "let" => map! { keys.as_str() => every, others.as_str() => "[]" } });
+        let find = find(self, map! { "$in" => slot(&keys) });
+        made.steps.push(unless_empty(&keys, vec![with(find, "as", others.as_str())]));
+        others
+    }
+
+    /// A list of others, each with what is related to it; on other routes than by queries these are joined from a collection, by
+    /// two fields, with stages.
+    pub fn with_joined(
+        &mut self,
+        (depth, row): (usize, &str),
+        (list, others): (String, &str),
+        route: &Route,
+        one: &mut Related,
+        ([collection, local, foreign], mut stages): ([&str; 3], Vec<Node>),
+        made: &mut Added,
+    ) -> Derived<String> {
+        let inner = if matches!(route, Route::Queries(_)) { Route::Queries(others.to_owned()) } else { Route::Rows };
+        let (value, joins) = self.with_each(depth + 1, list, &inner, one, &mut made.steps)?;
+        stages.extend(joins.into_iter().map(|(_, stage)| stage));
+        let (name, path) = match route {
+            Route::Queries(_) => (None, &[][..]),
+            Route::Rows => (others.strip_prefix(&format!("{row}.")), &[][..]),
+            Route::Document(found, path) => (others.strip_prefix(&format!("{found}.")), &path[..]),
+        };
+        if let Some(name) = name {
+            let stage = lookup(collection, &prefixed(path, local), foreign, stages, name);
+            made.joins.push((name.to_owned(), stage));
+        }
+        Ok(value)
     }
 
     /// A list of others, each with what is related to it, and the stages that join that.

@@ -226,7 +226,8 @@ fn words_that_no_operation_reads_are_named() {
 name: test
 title: Test
 entities:
-  user: { count: 2, fields: { _id: index, name: words(1), city: words(1), born: index } }
+  mark: { count: 2, fields: { _id: index, name: words(1) } }
+  user: { count: 2, fields: { _id: index, name: words(1), city: words(1), born: index, marks: { set: \"sample(mark, 1)\" } } }
   order: { of: user, as: orders, count: 2, fields: { _id: oid(), cents: index, at: clock() }, sort: { at: 1, _id: 1 }, arrives_sorted: true }
 operations:
   place: { arguments: { user: uniform(user), order: new(order) }, does: { create: order, in: user } }
@@ -264,6 +265,9 @@ strategies:
     assert_eq!(joined("get: user"), ["`lookup` changes no command of this shape"]);
     assert_eq!(joined("list: order, unordered: true, with: { user: [name] }"), [""; 0]);
     assert_eq!(warnings("get: user", "shape: {}, writes: plain"), ["`plain` changes no command of this shape"]);
+    let paired = |read: &str| warnings(read, "shape: { user.marks: link(name) }");
+    assert_eq!(paired("get: order"), ["no operation reads what `link(name)` of `user.marks` stores"]);
+    assert_eq!(paired("list: user.marks, fields: [name]"), [""; 0]);
     let counted = "shape: { user.orders: counted }, writes: ordered";
     assert_eq!(warnings("count: user.orders", counted), [""; 0]);
 }
