@@ -316,13 +316,9 @@ impl<'t, 'm> Translation<'t, 'm> {
             return Ok(());
         }
         let (key, name) = (self.model().key(relation), self.model().name(entity));
-        let message = format!("a whole `{name}` has its `{list}`, and `{key}` keeps them elsewhere");
-        refuse_shape(
-            relation,
-            message,
-            "another read for each",
-            "name the fields of the reply, without it: `fields: [_id]`",
-        )
+        let message = format!("all fields of a `{name}` are returned, and `{key}` has its `{list}` elsewhere");
+        let help = format!("name the fields to return, without `{list}`: `fields: [_id]`");
+        refuse_shape(relation, message, "would need another query", &help)
     }
 
     /// The same of records that come with those of an entity.

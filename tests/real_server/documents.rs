@@ -1,4 +1,4 @@
-//! Runs the complete scenarios of README.md and docs/format.md, which readers copy.
+//! Runs the complete scenarios of documents, which readers copy.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn scenarios(document: &str) -> Vec<String> {
 #[tokio::test]
 async fn scenarios_in_documents_run_and_strategies_agree() {
     let bench = bench(4).await;
-    for document in ["README.md", "docs/format.md"] {
+    for document in ["README.md", "docs/format.md", "docs/models.md"] {
         let found = scenarios(document);
         assert!(!found.is_empty(), "{document} has no complete scenario");
         for (position, text) in found.iter().enumerate() {
