@@ -104,6 +104,8 @@ pub(super) struct Model<'s> {
     moved: HashSet<usize>,
     /// Fields that an update changes.
     changed: HashSet<(usize, String)>,
+    /// The same, each with its operation.
+    pub changes: Vec<(usize, usize, String)>,
 }
 
 impl<'s> Model<'s> {
@@ -138,6 +140,7 @@ impl<'s> Model<'s> {
             deleted: HashSet::new(),
             moved: HashSet::new(),
             changed: HashSet::new(),
+            changes: Vec::new(),
         };
         let steps = |word: &'static str| {
             let all = scenario.operations.iter().enumerate();
@@ -164,9 +167,10 @@ impl<'s> Model<'s> {
             let entity = model.argument(at, &target.value)?.entity?;
             let fields = ["set", "inc"].map(|key| option(options, key).and_then(Node::as_mapping).unwrap_or_default());
             let first = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-            Some(fields.concat().into_iter().map(move |(key, _)| (entity, first(&key.value))))
+            Some(fields.concat().into_iter().map(move |(key, _)| (at, entity, first(&key.value))))
         });
-        model.changed = changes.flatten().collect();
+        model.changes = changes.flatten().collect();
+        model.changed = model.changes.iter().map(|(_, entity, field)| (*entity, field.clone())).collect();
         model
     }
 

@@ -3,13 +3,15 @@
 //! Both documents are created and deleted in one transaction, so each tells whether the record exists. A read of both that
 //! finds no second document has met a delete, and the record is gone.
 
-use crate::scenario::{LogicalStep, Node, Spanned, Tree, list_of};
+use std::collections::HashSet;
+
+use crate::scenario::{Node, Spanned, Tree, list_of};
 
 use super::audits::{Balanced, balance};
-use super::build::{all, find_one, is_empty, keep, map, mapping, slot, update_one, with};
+use super::build::{all, find_one, is_empty, keep, map, slot, with};
 use super::document::{DerivedDocuments, each};
 use super::label::with_article;
-use super::model::{Model, option};
+use super::model::Model;
 use super::read::{joining, lookup, unless_empty};
 use super::refusal::{Derived, refuse_split};
 use super::shape::ModelShape;
@@ -17,8 +19,8 @@ use super::translate::{Located, LogicalReply, Options, Translation};
 use super::words::Split;
 use super::write::ATTEMPTS;
 
-/// The field of a pipeline's rows with the second document.
-pub(super) const REST: &str = "rest_";
+/// The field of a pipeline's rows with the second document; names that others give end with `_`.
+pub(super) const REST: &str = "__rest";
 
 /// The fields that a read asks of each document; none: all.
 pub(super) struct Parts {
@@ -200,7 +202,7 @@ impl Translation<'_, '_> {
         let own: Vec<&str> = own.filter(is_main).collect();
         let message = format!("`with: {name}` needs a second document of each `{}`", self.model().name(entity));
         let help = format!("name fields of the first one, which has {}, or read the others by a `get`", list_of(&own));
-        refuse_split(split.span, message, "another read", &help)
+        refuse_split(split.span, message, "another read for each", &help)
     }
 
     /// The read of the second document alone.
@@ -209,13 +211,14 @@ impl Translation<'_, '_> {
         LogicalReply::of(find_one(&details(self.model(), entity), filter, self.projection(entity, fields)))
     }
 
-    /// The read of the second document of a record in a variable, into another one.
-    pub fn rest_of(&mut self, entity: usize, found: &str, parts: &Parts) -> (Node, String) {
+    /// A read of second documents into a variable.
+    pub fn read_rest(&mut self, word: &str, entity: usize, id: Node, parts: &Parts) -> (Node, String) {
         let rest = self.fresh("rest");
-        let filter = map! { "_id" => slot(&format!("{found}._id")) };
         self.notes_snapshot(entity);
-        let projection = (!parts.rest.is_empty()).then(|| all(&parts.rest, 1));
-        (with(find_one(&details(self.model(), entity), filter, projection), "as", rest.as_str()), rest)
+        let read = map! { word => details(self.model(), entity), "filter" => map! { "_id" => id } };
+        let shown = (!parts.rest.is_empty()).then(|| all(&parts.rest, 1));
+        let read = shown.into_iter().fold(read, |read, fields| with(read, "projection", fields));
+        (with(read, "as", rest.as_str()), rest)
     }
 
     /// The `$lookup` of the second document: where from, and the stages inside.
@@ -249,21 +252,14 @@ impl Translation<'_, '_> {
         }
         let (mut steps, found) = self.kept(reply, "found");
         if !is_many {
-            let (find, rest) = self.rest_of(entity, &found, parts);
+            let (find, rest) = self.read_rest("findOne", entity, slot(&format!("{found}._id")), parts);
             steps.push(keep(&rest, "null"));
             steps.push(map! { "if" => format!("{found} != null"), "then" => vec![find] });
             let both = self.both(entity, [&found, &rest], fields)?;
             return Ok(LogicalReply { steps, value: format!("{rest} == null ? null : {both}") });
         }
         let keys = self.fresh("keys");
-        let (find, rest) = self.rest_of(entity, &found, parts);
-        let by_ids = map! { "_id" => map! { "$in" => slot(&keys) } };
-        let entries = find.as_mapping().unwrap_or_default().iter().map(|(key, value)| match key.value.as_str() {
-            "findOne" => ("find".to_owned(), value.clone()),
-            "filter" => ("filter".to_owned(), by_ids.clone()),
-            other => (other.to_owned(), value.clone()),
-        });
-        let find = mapping(entries.collect());
+        let (find, rest) = self.read_rest("find", entity, map! { "$in" => slot(&keys) }, parts);
         let every = format!("{found}.map(r, r._id)");
         steps.push(map! { "let" => map! { keys.as_str() => every, rest.as_str() => "[]" } });
         steps.push(unless_empty(&keys, vec![find]));
@@ -291,23 +287,11 @@ impl Translation<'_, '_> {
     fn notes_snapshot(&mut self, entity: usize) {
         let (model, shape) = (self.model(), self.documents.shape);
         let Some(split) = shape.splits.get(&entity) else { return };
-        let changes_both = |operation: usize| {
-            let steps = model.scenario.operations[operation].does.iter().flat_map(LogicalStep::parts);
-            let mut fields = steps.filter_map(|step| match step {
-                LogicalStep::Logical { word, target, options, .. } if word.value == "update" => {
-                    let is_it = model.argument(operation, &target.value)?.entity == Some(entity);
-                    is_it.then(|| {
-                        ["set", "inc"]
-                            .map(|key| option(options, key).and_then(Node::as_mapping).unwrap_or_default())
-                            .concat()
-                    })
-                }
-                _ => None,
-            });
-            let all: Vec<bool> = fields.by_ref().flatten().map(|(key, _)| split.has(&key.value)).collect();
-            all.contains(&true) && all.contains(&false)
+        let operations = |is_rest: bool| -> HashSet<usize> {
+            let is_it = |(_, one, field): &&(usize, usize, String)| *one == entity && split.has(field) == is_rest;
+            model.changes.iter().filter(is_it).map(|(operation, ..)| *operation).collect()
         };
-        self.needs_snapshot |= self.protects() && (0..model.scenario.operations.len()).any(changes_both);
+        self.needs_snapshot |= self.protects() && !operations(true).is_disjoint(&operations(false));
     }
 
     /// The read in a transaction, all of whose queries see the same moment.
@@ -364,17 +348,8 @@ impl Translation<'_, '_> {
         if is_rest_only {
             return Ok(SplitUpdate { place: second, set: rest_set, inc: rest_inc, rest: None });
         }
-        let mut update = map! {};
-        for (operator, fields) in [("$set", &rest_set), ("$inc", &rest_inc)] {
-            if !fields.is_empty() {
-                update = with(
-                    update,
-                    operator,
-                    fields.iter().fold(map! {}, |made, (key, value)| with(made, &key.value, value.clone())),
-                );
-            }
-        }
-        let rest = (!is_empty(&update)).then(|| update_one(&second.collection, second.filter, update));
+        let update = second.change(&rest_set, &rest_inc);
+        let rest = (!is_empty(&update)).then(|| second.update(update));
         Ok(SplitUpdate { place, set, inc, rest })
     }
 }

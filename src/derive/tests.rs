@@ -268,6 +268,11 @@ strategies:
     let paired = |read: &str| warnings(read, "shape: { user.marks: link(name) }");
     assert_eq!(paired("get: order"), ["no operation reads what `link(name)` of `user.marks` stores"]);
     assert_eq!(paired("list: user.marks, fields: [name]"), [""; 0]);
+    let split = "shape: { user: split(city) }";
+    assert_eq!(warnings("get: user", split), ["no operation needs one of the two documents of `user: split` alone"]);
+    for read in ["get: user, fields: [name]", "get: user, fields: [city]", "get: order, with: { user: [born] }"] {
+        assert_eq!(warnings(read, split), [""; 0], "{read}");
+    }
     let counted = "shape: { user.orders: counted }, writes: ordered";
     assert_eq!(warnings("count: user.orders", counted), [""; 0]);
 }

@@ -61,6 +61,13 @@ impl Located {
         }
     }
 
+    /// What sets and increments fields of the record.
+    pub fn change(&self, set: &Options, inc: &Options) -> Node {
+        let put = |made, (key, value): &(Spanned<String>, Node)| with(made, &self.field(&key.value), value.clone());
+        let changes = [("$set", set), ("$inc", inc)].into_iter().filter(|(_, fields)| !fields.is_empty());
+        changes.fold(map! {}, |made, (operator, fields)| with(made, operator, fields.iter().fold(map! {}, put)))
+    }
+
     /// An update of the document, with the array filter of a record in two arrays.
     pub fn update(&self, update: Node) -> Node {
         let command = update_one(&self.collection, self.filter.clone(), update);
@@ -177,7 +184,7 @@ impl<'t, 'm> Translation<'t, 'm> {
         if matches!(word, "get" | "list") {
             let entity = self.model().entity_of(&self.subject(target, word == "list")?);
             self.check_whole(entity, &texts(option(options, "fields")))?;
-            self.check_with(entity, option(options, "with"))?;
+            self.check_with(entity, option(options, "with"), word == "get")?;
         }
         let reply = match word {
             "get" => self.get(target, options),
@@ -322,15 +329,17 @@ impl<'t, 'm> Translation<'t, 'm> {
     }
 
     /// The same of records that come with those of an entity.
-    fn check_with(&self, entity: usize, with: Option<&Node>) -> Derived<()> {
+    fn check_with(&self, entity: usize, with: Option<&Node>, is_of_one: bool) -> Derived<()> {
         for (name, node) in with.and_then(Node::as_mapping).unwrap_or_default() {
             let (relation, is_down) = self.model().relation(entity, &name.value)?;
             let this = &self.model().relations[relation];
             let other = if is_down { this.many } else { this.one };
             let fields = texts(node.as_mapping().map_or(Some(node), |_| node.get("fields")));
             self.check_whole(other, &fields)?;
-            self.check_included(other, &name.value, &fields)?;
-            self.check_with(other, node.get("with"))?;
+            if !is_of_one || node.get("with").is_some() {
+                self.check_included(other, &name.value, &fields)?;
+            }
+            self.check_with(other, node.get("with"), false)?;
         }
         Ok(())
     }

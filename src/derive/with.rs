@@ -253,6 +253,10 @@ impl<'m> Translation<'_, 'm> {
             let is_many = is_down || model.relations[relation].kind == RelationKind::Listing;
             let fields = if is_many { Vec::new() } else { fields_of(node) };
             let inner = inner_of(node);
+            let this = &model.relations[relation];
+            let other = if is_down { this.many } else { this.one };
+            let (shown, divided) = (fields_of(node), self.first_documents(other, node));
+            let (asked, node) = divided.as_ref().map_or((&fields, node), |(parts, node)| (&parts.main, node));
             if !is_many && !inner.is_empty() {
                 let (steps, rows, value) =
                     self.included_one_with(argument, &mut read, (entity, relation), &fields, inner)?;
@@ -269,8 +273,12 @@ impl<'m> Translation<'_, 'm> {
             let reply = if is_many {
                 self.included_many(argument, &mut read, relation, is_down, node)?
             } else {
-                self.check_fields(model.relations[relation].one, &fields)?;
-                self.included_one(argument, &mut read, entity, relation, &fields)?
+                self.check_fields(this.one, &fields)?;
+                self.included_one(argument, &mut read, entity, relation, asked)?
+            };
+            let reply = match &divided {
+                Some((parts, _)) => self.with_rest(other, reply, &shown, parts, is_many)?,
+                None => reply,
             };
             let value = if reply.steps.is_empty() {
                 reply.value
@@ -294,13 +302,29 @@ impl<'m> Translation<'_, 'm> {
         Ok(LogicalReply { steps, value: format!("{{{}}}", parts.join(", ")) })
     }
 
+    /// What `with` asks of the first documents of records that have two, and its options for these; `None` where that is all.
+    fn first_documents(&self, entity: usize, node: &Node) -> Option<(Parts, Node)> {
+        let mut parts = self.parts(entity, &fields_of(node))?;
+        if parts.main.is_empty() {
+            let own = self.model().entity(entity).fields.iter().map(|(name, _)| name.value.clone());
+            parts.main = own.filter(|field| !self.documents.is_split_off(entity, field)).collect();
+        }
+        let fields: Vec<Node> = parts.main.iter().map(|field| field.as_str().into()).collect();
+        let options = if node.as_mapping().is_some() {
+            node.clone()
+        } else {
+            map! {}
+        };
+        Some((parts, with(options, "fields", fields)))
+    }
+
     /// The variable with a record of two documents, and the steps that compute it where there is one.
     fn whole(&mut self, entity: usize, read: &mut FirstRead, parts: &Parts, then: &mut Vec<Node>) -> String {
         let rest = if self.documents.shape.is_joined {
             let (details, inner) = self.rest_join(entity, parts);
             format!("{}[0]", read.join(REST, &details, ("_id", "_id"), inner))
         } else {
-            let (find, rest) = self.rest_of(entity, &read.record, parts);
+            let (find, rest) = self.read_rest("findOne", entity, slot(&format!("{}._id", read.record)), parts);
             then.push(find);
             rest
         };

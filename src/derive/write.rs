@@ -1,6 +1,6 @@
 //! Writes: what each becomes, and when several documents need a transaction.
 
-use crate::scenario::{LogicalStep, Node, Spanned, Tree};
+use crate::scenario::{LogicalStep, Node, Tree};
 
 use super::build::{all, is_empty, keep, map, with};
 use super::document::{Made, each};
@@ -321,18 +321,9 @@ impl Translation<'_, '_> {
         let (mut write, copies) = self.changed_copies(entity, changes("set"))?;
         write.is_joint |= rest.is_some();
         let all_set = [changes("set"), copies.as_mapping().unwrap_or_default()].concat();
-        let mut update = map! {};
-        for (operator, fields) in [("$set", &all_set[..]), ("$inc", changes("inc"))] {
-            let put =
-                |made, (key, value): &(Spanned<String>, Node)| with(made, &place.field(&key.value), value.clone());
-            if !fields.is_empty() {
-                update = with(update, operator, fields.iter().fold(map! {}, put));
-            }
-        }
         let changed_fields = [("$set", changes("set")), ("$inc", changes("inc"))];
-        let update = self
-            .added_up(entity, &place, [("$set", &all_set), ("$inc", changes("inc"))], is_guarded)?
-            .unwrap_or(update);
+        let added_up = self.added_up(entity, &place, [("$set", &all_set), ("$inc", changes("inc"))], is_guarded)?;
+        let update = added_up.unwrap_or_else(|| place.change(&all_set, changes("inc")));
         let sums = self.follow_sums(argument, entity, changed_fields)?;
         let follow = self.follow(argument, entity, changed_fields);
         let has_copies = !follow.is_empty();
