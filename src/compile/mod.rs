@@ -41,7 +41,7 @@ use crate::plan::program::Concerns;
 use crate::plan::{Arm, Data, Mix, Plan, checking};
 use crate::scenario::{self, Diagnostics, Scenario};
 
-pub use crate::derive::{RelationChoice, is_in_vain};
+pub use crate::derive::{RelationChoice, is_in_vain, relation_words};
 pub use choice::{Choice, ChoiceError, DEFAULT_SEED};
 pub use claim::{ClaimTerm, claim_term};
 pub(crate) use document::path_length;

@@ -44,6 +44,7 @@ pub use choices::{RelationChoice, choices};
 pub use model::{ArgumentFacts, Facts};
 pub use text::entry;
 pub use unread::is_in_vain;
+pub use words::relation_words;
 
 use audits::Audits;
 use build::{map, mapping, place, with};

@@ -20,6 +20,11 @@ pub(super) const WORDS: [(&str, &str, &str); 8] = [
     ("newest", "{a_one} has the {arguments} newest of its {down}", "newest {down} inside"),
 ];
 
+/// The words that a relation may have.
+pub fn relation_words() -> impl Iterator<Item = &'static str> {
+    WORDS.iter().map(|(name, ..)| *name)
+}
+
 /// Words that only add to others.
 const ADDED: [&str; 3] = ["counted", "sum", "newest"];
 

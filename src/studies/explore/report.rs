@@ -54,15 +54,27 @@ pub fn introduction(record: &ExploreRecord) -> String {
 /// What became of shapes that were just derived.
 pub fn derived(new: &[TriedRecord]) -> String {
     let count = |is_it: fn(&TriedOutcome) -> bool| new.iter().filter(|one| is_it(&one.outcome)).count();
+    // Other ways come after all shapes.
+    let are_ways = new.iter().all(|one| one.join.is_some() || one.writes.as_deref() == Some("ordered"));
+    let in_vain = if are_ways {
+        ["changes no command", "change no command"]
+    } else {
+        ["stores what no operation reads", "store what no operation reads"]
+    };
     let left_out = [
-        (count(|outcome| matches!(outcome, TriedOutcome::Refused(_))), "cannot be derived"),
-        (count(|outcome| matches!(outcome, TriedOutcome::Unread(_))), "store what no operation reads"),
-        (count(|outcome| matches!(outcome, TriedOutcome::Same(_))), "are the same as others"),
+        (count(|outcome| matches!(outcome, TriedOutcome::Refused(_))), ["cannot be derived"; 2]),
+        (count(|outcome| matches!(outcome, TriedOutcome::Unread(_))), in_vain),
+        (
+            count(|outcome| matches!(outcome, TriedOutcome::Same(_))),
+            ["is the same as another", "are the same as others"],
+        ),
     ];
     let left = new.len() - left_out.iter().map(|(count, _)| count).sum::<usize>();
-    let left_out =
-        left_out.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}"));
-    format!("  {left} of {} derived{}", counted(new.len() as u64, "shape"), left_out.collect::<String>())
+    let said = left_out.into_iter().filter(|(count, _)| *count > 0);
+    let said = said.map(|(count, [one, many])| format!(", {count} {}", if count == 1 { one } else { many }));
+    let all = counted(new.len() as u64, if are_ways { "other way" } else { "shape" });
+    let all = if are_ways { format!("{all} to read or write the first shapes") } else { all };
+    format!("  {left} of {all} derived{}", said.collect::<String>())
 }
 
 /// Why shapes were left out, each reason once with the first shape and their number.

@@ -150,7 +150,8 @@ impl<'e> Exploring<'e> {
         self.save()?;
         let new = &self.record.tried[before..];
         output::line(&report::derived(new));
-        if self.arguments.why {
+        // Where nothing is left the reasons are the result.
+        if self.arguments.why || new.iter().all(|one| matches!(one.outcome, TriedOutcome::Refused(_))) {
             report::reasons(new).iter().for_each(|line| output::line(line));
         }
         Ok(true)

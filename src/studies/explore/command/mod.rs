@@ -152,10 +152,14 @@ fn relations(arguments: &ExploreArguments, all: &[RelationRecord]) -> Result<Vec
     if let Some((key, _)) = arguments.only.iter().find(|(key, _)| !keys.contains(&key.as_str())) {
         return Err(CliError::usage(format!("--only {key}: the model has no such relation; {}", nearest(key, &keys))));
     }
-    let is_allowed = |words: &Vec<String>| {
-        let name = |word: &String| word.split('(').next().unwrap_or_default().to_owned();
-        !words.iter().any(|word| arguments.never.contains(&name(word)))
-    };
+    let name = |word: &String| word.split('(').next().unwrap_or_default().trim().to_owned();
+    let known: Vec<&str> = compile::relation_words().collect();
+    let of_only = arguments.only.iter().flat_map(|(_, words)| words).map(|word| ("--only", name(word)));
+    let of_never = arguments.never.iter().map(|word| ("--never", word.clone()));
+    if let Some((option, word)) = of_only.chain(of_never).find(|(_, word)| !known.contains(&word.as_str())) {
+        return Err(CliError::usage(format!("{option} {word}: no word of shapes; {}", nearest(&word, &known))));
+    }
+    let is_allowed = |words: &Vec<String>| !words.iter().any(|word| arguments.never.contains(&name(word)));
     let allowed = |relation: &RelationRecord| {
         let only: Vec<Vec<String>> =
             arguments.only.iter().filter(|(key, _)| *key == relation.key).map(|(_, words)| words.clone()).collect();
