@@ -268,9 +268,11 @@ impl Data {
         line.last().and_then(parent)?;
         line.reverse();
         // The records of one parent follow one another.
-        let descend = |range: std::ops::Range<u64>, child: &usize| match range.is_empty() {
-            true => range,
-            false => self.children_of(*child, range.start).start..self.children_of(*child, range.end - 1).end,
+        let descend = |range: std::ops::Range<u64>, child: &usize| {
+            if range.is_empty() {
+                return range;
+            }
+            self.children_of(*child, range.start).start..self.children_of(*child, range.end - 1).end
         };
         let number = |ordinal| line.iter().fold(ordinal..ordinal + 1, descend).count() as u64;
         (0..self.len(entity)).map(|ordinal| (ordinal, number(ordinal))).max_by_key(|one| one.1).filter(|one| one.1 > 0)
