@@ -122,7 +122,7 @@ impl ModelShape {
             };
             let about = format!("Records of {name} of which one of the two documents is missing.");
             let command = balance(side(model.collection(*entity), 1), side(collection.clone(), -1));
-            (format!("{collection}_differ"), about, command)
+            (format!("{collection}_missing"), about, command)
         };
         self.splits.keys().map(audit).collect()
     }

@@ -115,12 +115,16 @@ fn examples_are_derived_as_they_were() {
 /// What a shape has twice is audited, and only in the strategies that have it.
 #[test]
 fn copies_counters_and_both_ends_are_audited() {
-    let (scenario, _) = scenario(include_str!("../../examples/model-moves.yaml"));
-    let derived = compile::derived(&scenario, &Choice::default()).unwrap().scenario;
-    let steps = |strategy: &str| {
+    let [moves, split] = [EXAMPLES[1], EXAMPLES[2]].map(|text| {
+        let (scenario, _) = scenario(text);
+        compile::derived(&scenario, &Choice::default()).unwrap().scenario
+    });
+    let of = |derived: &Scenario, strategy: &str| {
         let applied = derived.audits.iter().filter(|audit| audit.steps(&[strategy]).is_some());
-        applied.map(|audit| audit.name.value.as_str()).collect::<Vec<_>>()
+        applied.map(|audit| audit.name.value.clone()).collect::<Vec<_>>()
     };
+    assert_eq!((of(&split, "split"), of(&split, "whole")), (vec!["product_details_missing".to_owned()], vec![]));
+    let steps = |strategy: &str| of(&moves, strategy);
     assert_eq!(
         steps("two_way"),
         [
