@@ -18,6 +18,9 @@ use super::write::{Write, changed, fail, missing};
 pub(super) const OTHER_SOURCE: &str = "gets another source";
 pub(super) const NOT_COMPARED: &str = "versions of two sources cannot be compared";
 
+/// Why it is not for what writes more.
+const TOGETHER: &str = "only a transaction keeps these together";
+
 impl Translation<'_, '_> {
     /// A record that is made with copies which follow their source by its version; `None` where it has none. `owner` is the
     /// relation to its parent, with the argument of that.
@@ -42,29 +45,15 @@ impl Translation<'_, '_> {
             is_written || self.may_be_gone(into, model.relations[relation].one)
         });
         if is_joint || has_more {
-            let message = format!(
-                "`writes: versions` of copies along `{}`, in a record that is written with others",
-                model.key(*first)
-            );
-            return refuse_shape(
-                *first,
-                message,
-                "only a transaction keeps these together",
-                "try `writes: transaction`",
-            );
+            let what = format!("of copies along `{}`, in a record that is written with others", model.key(*first));
+            return refuse_versions(*first, &what, TOGETHER);
         }
         let (mut write, mut made, mut looks) = (Write::default(), Made::default(), Vec::new());
         for (relation, id) in sources {
             let this = &model.relations[relation];
             if model.is_deleted(this.one) {
-                let message =
-                    format!("`writes: versions` of copies of a `{}`, which can be deleted", model.name(this.one));
-                return refuse_shape(
-                    relation,
-                    message,
-                    "a copy could be made of one that is gone",
-                    "try `writes: transaction`",
-                );
+                let what = format!("of copies of a `{}`, which can be deleted", model.name(this.one));
+                return refuse_versions(relation, &what, "a copy could be made of one that is gone");
             }
             let place = self.document(&id, this.one);
             let (source, now) = (self.fresh("source"), self.fresh("now"));
@@ -127,13 +116,8 @@ impl Translation<'_, '_> {
                 .iter()
                 .any(|field| set.iter().any(|(key, _)| key.value == model.relations[*field].up()))
         {
-            let message = format!("`writes: versions` of `{}`, in an update that does more", model.key(relations[0]));
-            return refuse_shape(
-                relations[0],
-                message,
-                "only a transaction keeps these together",
-                "try `writes: transaction`",
-            );
+            let what = format!("of `{}`, in an update that does more", model.key(relations[0]));
+            return refuse_versions(relations[0], &what, TOGETHER);
         }
         let (place, may_be_gone) = (self.locate(argument, entity), self.may_be_gone(argument, entity));
         let assign = |made, (key, value): &(Spanned<String>, Node)| with(made, &key.value, value.clone());
@@ -181,8 +165,7 @@ impl Translation<'_, '_> {
         if !shape.is_versioned(model, relation) {
             return Ok(());
         }
-        let message = format!("`writes: versions`, and a record {what}: `{}`", model.key(relation));
-        refuse_shape(relation, message, why, "try `writes: transaction`")
+        refuse_versions(relation, &format!("of `{}`, and a record {what}", model.key(relation)), why)
     }
 
     /// The copied fields that calls change. A change brings all of them: the one before it may not have reached all copies,
@@ -201,6 +184,11 @@ impl Translation<'_, '_> {
         let copies = copies.iter().fold(map! {}, |made, field| with(made, &format!("{up}_{field}"), value(field)));
         with(copies, &version_of(up), value(VERSION))
     }
+}
+
+/// Refuses `writes: versions` where it would not be right.
+fn refuse_versions<T>(relation: usize, what: &str, why: &str) -> Derived<T> {
+    refuse_shape(relation, format!("`writes: versions` {what}"), why, "try `writes: transaction`")
 }
 
 /// The condition of a version that is older than that of a source in a variable.
