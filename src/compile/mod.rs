@@ -61,7 +61,7 @@ use run::check_runs;
 use scope::Names;
 use series::expand;
 use strategy::StrategyCompiler;
-use uses::{check_arguments, check_results};
+use uses::{check_arguments, check_results, check_unused};
 
 /// Resolves a whole scenario: all its strategies and mixes are checked, those chosen become the plan.
 ///
@@ -160,6 +160,7 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
     if diagnostics.has_errors() {
         return Ok(None);
     }
+    check_unused(scenario, &strategies, diagnostics);
     strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
     let position = |arms: &[Arm], name: &String| arms.iter().position(|arm| arm.name == *name);
     let in_order = chosen.iter().filter_map(|name| Some(arms.swap_remove(position(&arms, name)?)));

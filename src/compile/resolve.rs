@@ -10,7 +10,7 @@ use crate::plan::expression::{Each, EachKind};
 use crate::plan::generator::GENERATORS;
 use crate::plan::operator::OPERATORS;
 use crate::plan::{Expression, Value, function};
-use crate::scenario::{Diagnostic, Node, Scalar, Span, Spanned, Tree, nearest};
+use crate::scenario::{Diagnostic, Node, Scalar, Span, Spanned, Tree, nearest, suggest};
 
 use super::parts::all;
 use super::reply::check_field;
@@ -269,7 +269,12 @@ impl Resolver<'_, '_> {
         }
         let known = self.scope.known();
         let call = GENERATORS.iter().find(|generator| generator.name == name);
-        let help = call.map_or_else(|| nearest(name, &known), |call| format!("call the generator: `{}`", call.usage()));
+        let is_near = suggest(name, known.iter().copied()).is_some();
+        let text = if is_near { String::new() } else { format!("; a text has quotes of its own: `\"'{name}'\"`") };
+        let help = call.map_or_else(
+            || format!("{}{text}", nearest(name, &known)),
+            |call| format!("call the generator: `{}`", call.usage()),
+        );
         self.problem(span, format!("unknown name `{name}`"), help)
     }
 

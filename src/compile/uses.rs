@@ -48,6 +48,26 @@ pub fn check_arguments(scenario: &Scenario, strategies: &[StrategyDefinition], d
     }
 }
 
+/// Warns of arguments of logical steps that nothing names: neither a strategy, nor another argument, nor `serial`. They look as if they
+/// mattered.
+pub fn check_unused(scenario: &Scenario, strategies: &[StrategyDefinition], diagnostics: &Diagnostics) {
+    for operation in scenario.operations.iter().filter(|operation| !operation.does.is_empty()) {
+        let programs = programs(operation, strategies);
+        let text = |node: &Node| node.on_one_line(str::to_owned);
+        for (argument, _) in &operation.arguments {
+            let (name, of) = (&argument.value, &operation.name.value);
+            let others = operation.arguments.iter().filter(|(other, _)| other.value != *name).map(|(_, value)| value);
+            let is_named = others.chain(&operation.serial).any(|node| has_word(&text(node), name));
+            if !is_named && !programs.iter().any(|(.., steps)| is_used(name, steps)) {
+                let help = format!(
+                    "remove it, or name it in `does`; fields of a new record are drawn with it, and `{name}: made.{name}` names one"
+                );
+                diagnostics.warn(argument.span, format!("nothing uses the argument `{name}` of `{of}`"), help);
+            }
+        }
+    }
+}
+
 /// Warns of a strategy that takes a parameter of a similar name for an argument, or that answers without any argument, of which one is a record. Many use
 /// only some, as their shape needs them. `parameters` are those that its steps use, `needed` the arguments that
 /// some strategy uses.

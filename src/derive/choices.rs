@@ -24,6 +24,8 @@ struct Uses {
     is_whole_up: bool,
     /// Fields of the many side that are read with a record of the one, or in lists.
     down: BTreeSet<String>,
+    /// Whether records of the many side are read from one of the other.
+    is_read_down: bool,
     is_counted: bool,
     sums: BTreeSet<String>,
     /// The number of records of a page.
@@ -58,6 +60,7 @@ fn note(model: &Model, operation: usize, step: &LogicalStep, uses: &mut [Uses]) 
     match subject {
         PathEnd::Many(_, relation, true) => {
             let found = &mut uses[relation];
+            found.is_read_down = true;
             found.is_counted |= word.value == "count" && !has_where;
             found.sums.extend(summed.filter(|_| !has_where).map(str::to_owned));
             if word.value == "list" {
@@ -85,6 +88,7 @@ fn note_with(model: &Model, entity: usize, with: Option<&Node>, uses: &mut [Uses
         let fields = if node.as_list().is_some() { texts(Some(node)) } else { texts(node.get("fields")) };
         let this = &model.relations[relation];
         uses[relation].is_whole_up |= !is_down && fields.is_empty();
+        uses[relation].is_read_down |= is_down;
         let side = if is_down { &mut uses[relation].down } else { &mut uses[relation].up };
         side.extend(fields);
         note_with(model, if is_down { this.many } else { this.one }, node.get("with"), uses);
@@ -140,8 +144,11 @@ fn of(relation: &ModelRelation, uses: &Uses) -> Vec<Vec<String>> {
             all.push(vec![plain("reference")]);
             all.extend(up.into_iter().map(|up| vec![up]));
             all.push(vec![plain("embed")]);
-            all.push(vec![plain("list")]);
-            all.push(vec![plain("reference"), plain("list")]);
+            // A list helps nobody who does not read along it.
+            if uses.is_read_down {
+                all.push(vec![plain("list")]);
+                all.push(vec![plain("reference"), plain("list")]);
+            }
             all.extend(down.iter().map(|down| vec![down.clone()]));
             all.extend(down.map(|down| vec![plain("reference"), down]));
             all.extend(uses.page.as_ref().map(|size| vec![format!("bucket({size})")]));

@@ -36,7 +36,12 @@ impl Translation<'_, '_> {
         let place = self.locate(holder, this.one);
         if let (false, Some(parent)) = (place.path.is_empty(), model.parent_of(this.one)) {
             let message = format!("`{list}` is inside of another record: `{}` is `embed`", model.key(parent));
-            return refuse_shape(parent, message, "not derived", "try `reference` here");
+            return refuse_shape(
+                parent,
+                message,
+                "not derived",
+                "try `reference` here, or write this operation by hand",
+            );
         }
         let (shape, id) = (self.documents.shape, slot(&format!("{linked}._id")));
         let (listed, is_mutual) = (shape.listed(relation), shape.is_mutual(model, relation));

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::scenario::{EntityDefinition, LogicalStep, Node, Scalar, Scenario, Span, Spanned, Tree, nearest};
+use crate::scenario::{EntityDefinition, LogicalStep, Node, Scalar, Scenario, Span, Spanned, Tree, nearest, suggest};
 
 use super::refusal::{Derived, Refusal, refuse};
 
@@ -373,7 +373,15 @@ impl<'s> Model<'s> {
             }
         }
         let message = format!("`{}` has no relation `{name}`", self.name(entity));
-        refuse(message, "not a relation", nearest(name, &names))
+        let field = self.relations.iter().find(|one| one.one == entity && one.kind == RelationKind::Reference);
+        let help = match field.filter(|_| suggest(name, names.iter().copied()).is_none()) {
+            Some(field) => {
+                let (own, many, up) = (self.name(entity), self.name(field.many), field.up());
+                format!("`{many}.{up}` is a field, not a list: `list: {many}, where: {{ {up}: <{own}> }}`")
+            }
+            None => nearest(name, &names),
+        };
+        refuse(message, "not a relation", help)
     }
 }
 

@@ -115,7 +115,8 @@ impl<'m> Translation<'_, 'm> {
         let by_hand = "make it an operation of its own, or write this one by hand";
         if depth > DEEPEST {
             let message = format!("`with: {name}` is a third level of `with`");
-            return refuse(message, "deeper than `with` goes", by_hand);
+            let help = "read it in a step of its own, `does: [{ get: ... }, { list: ... }, { return: ... }]`, or write this operation by hand";
+            return refuse(message, "deeper than `with` goes", help);
         }
         if via == Some(relation) {
             let message = format!("`with: {name}` leads back to the records that the outer `with` begins with");

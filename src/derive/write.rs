@@ -284,7 +284,7 @@ impl Translation<'_, '_> {
             && let Some(to) = option(options, "set").and_then(|set| set.get(model.relations[relation].up()))
         {
             if keys.len() > 1 || is_inner || option(options, "if").or(option(options, "returning")).is_some() {
-                let help = "make it an operation of its own, without `if`, `returning` and other fields";
+                let help = "make it an operation of its own, without `if`, `returning` and other fields, or write this one by hand";
                 return refuse(format!("`update: {argument}` moves a record and does more"), "not derived", help);
             }
             return self.relocate(argument, entity, relation, to);

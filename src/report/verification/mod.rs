@@ -11,8 +11,8 @@ use crate::results::verification::{
 
 use super::Report;
 use super::document::{
-    Cell, Column, Headline, Kind, Measure, Row, Section, Table, Tone, bytes, column, counted, enumerated, listed,
-    percent, plain, time,
+    Cell, Column, Headline, Kind, Measure, Row, Section, Table, Tone, bytes, column, count, counted, enumerated,
+    listed, percent, plain, time,
 };
 use super::run::{sections, verdict_text::skipped_lines};
 
@@ -114,7 +114,10 @@ fn conclusion(verification: &Verification) -> Vec<String> {
 
 /// Whether the sequential calls of the safe strategies gave the model's answers; `None` without a model.
 fn model(verification: &Verification, safe: &[&StrategyFindings]) -> Option<String> {
-    let calls = counted(verification.model_calls?, "call");
+    let compared = verification.model_calls?;
+    // The others have no answer in the model, as a note says.
+    let of = if compared < verification.calls { format!(" of {}", count(verification.calls)) } else { String::new() };
+    let calls = format!("{}{of} {}", count(compared), if compared == 1 && of.is_empty() { "call" } else { "calls" });
     let is_right = |one: &&StrategyFindings| one.is_clean_in(VerifyPhase::Sequential) == Some(true);
     let all = safe.iter().all(is_right);
     Some(if all {

@@ -239,7 +239,10 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
     let is_hidden = |(tried, _): &&(&TriedRecord, f64)| !all && !record.finalists.contains(&tried.name);
     let hidden = ranked.iter().skip(SHOWN).filter(is_hidden).count();
     let section = Section::new("shapes", "Shapes tried")
-        .lead("Estimates from own times, which know no contention; those that the final run compares are strong.")
+        .lead(
+            "Estimates from own times of few calls: they know no contention, and places less than about 10 % apart may change. Those that the last run \
+             compares are strong.",
+        )
         .table(table);
     let section = section.note(record.cut_short.as_deref().map(plain).unwrap_or_default());
     let more = format!("{} more are in the page and with --all.", hidden);

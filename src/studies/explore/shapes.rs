@@ -103,17 +103,22 @@ impl TriedRecord {
         self.shape.iter().flat_map(|(_, words)| words).any(|word| word.starts_with(start))
     }
 
-    /// The value of its strategy in the text of a scenario.
-    pub fn text(&self) -> String {
+    /// The value of its strategy in the text of a scenario. Words that hold without an entry are left out; it is marked as the strategies of
+    /// a plain run are, where those are marked.
+    pub fn text(&self, relations: &[RelationRecord], is_marked: bool) -> String {
         let entry = |(key, words): &(String, Vec<String>)| {
             let quoted = |word: &String| if word.contains('(') { format!("'{word}'") } else { word.clone() };
             let words: Vec<String> = words.iter().map(quoted).collect();
             let words = if words.len() == 1 { words.concat() } else { format!("[{}]", words.join(", ")) };
             format!("{key}: {words}")
         };
-        let shape: Vec<String> = self.shape.iter().map(entry).collect();
+        let is_plain =
+            |(key, words): &(String, Vec<String>)| relations.iter().any(|one| one.key == *key && one.plain == *words);
+        let shape: Vec<String> = self.shape.iter().filter(|one| !is_plain(one)).map(entry).collect();
+        let mark = if is_marked { "default: true, " } else { "" };
         let ways: String = self.ways().map(|(key, word)| format!(", {key}: {word}")).collect();
-        format!("{{ shape: {{ {} }}{ways} }}", shape.join(", "))
+        let shape = if shape.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", shape.join(", ")) };
+        format!("{{ {mark}shape: {shape}{ways} }}")
     }
 
     /// Its words as people read them: those of each relation, without entries that say nothing.
@@ -124,7 +129,7 @@ impl TriedRecord {
         };
         let ways = self.ways().map(|(key, word)| format!("{key} {word}"));
         let all: Vec<String> = self.shape.iter().map(entry).chain(ways).collect();
-        if all.is_empty() { "by hand".to_owned() } else { all.join(" · ") }
+        if all.is_empty() { "of the scenario".to_owned() } else { all.join(" · ") }
     }
 
     /// Its strategy, for a scenario without any other.
@@ -151,15 +156,26 @@ pub fn with_a_strategy(source: Source) -> Source {
     Source::new(source.path, text)
 }
 
+/// Whether a plain run compares only some of the strategies.
+pub fn is_marked(scenario: &Scenario) -> bool {
+    scenario.strategies.iter().any(StrategyDefinition::is_compared)
+}
+
 /// The text of a scenario with more strategies, before those that it has.
-pub fn with_strategies(source: &Source, scenario: &Scenario, added: &[&TriedRecord]) -> String {
+pub fn with_strategies(
+    source: &Source,
+    scenario: &Scenario,
+    added: &[&TriedRecord],
+    relations: &[RelationRecord],
+) -> String {
     let text = &*source.text;
     let Some(first) = scenario.strategies.first() else { return text.to_owned() };
     let (before, after) = text.split_at(first.name.span.start);
     let indent = before.rsplit('\n').next().unwrap_or_default();
     let is_block = indent.chars().all(char::is_whitespace);
     let separator = if is_block { format!("\n{indent}") } else { ", ".to_owned() };
-    let entries = added.iter().map(|tried| format!("{}: {}{separator}", tried.name, tried.text()));
+    let is_marked = is_marked(scenario);
+    let entries = added.iter().map(|tried| format!("{}: {}{separator}", tried.name, tried.text(relations, is_marked)));
     format!("{before}{}{after}", entries.collect::<String>())
 }
 
@@ -234,7 +250,7 @@ mod tests {
             );
             let source = Source::new("x.yaml", text.as_str());
             let scenario = scenario::read(&source, &Diagnostics::new()).unwrap();
-            let made = with_strategies(&source, &scenario, &[tried]);
+            let made = with_strategies(&source, &scenario, &[tried], &[]);
             assert_eq!(made.split_once("strategies:").unwrap().1, expected);
         }
     }

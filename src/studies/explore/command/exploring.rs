@@ -16,7 +16,7 @@ use crate::cli::server::ServerChoice;
 use crate::cli::{CliError, Exit, output};
 use crate::compile::{Choice, compile};
 use crate::plan::Mix;
-use crate::report::{Report, counted};
+use crate::report::{HTML_FILE, Report, counted};
 use crate::results::{self, Arrivals, LoadModel, Part, RunRecord, RunSettings, StudyKind};
 use crate::scenario::{self, Diagnostics, Scenario, Source};
 use crate::server::embedded::Checkpoints;
@@ -162,7 +162,7 @@ impl<'e> Exploring<'e> {
     pub(super) fn ready(&self, names: &[String], mix: Option<&str>, is_final: bool) -> Result<Ready, CliError> {
         let tried: Vec<&TriedRecord> = names.iter().filter_map(|name| self.record.named(name)).collect();
         let added: Vec<&TriedRecord> = tried.iter().copied().filter(|one| !one.is_of_scenario()).collect();
-        let text = shapes::with_strategies(&self.source, &self.scenario, &added);
+        let text = shapes::with_strategies(&self.source, &self.scenario, &added, &self.record.relations);
         let file = self.folder.join(FINALISTS_FILE);
         if is_final {
             results::write_whole(&file, &text).map_err(|error| write_error(&file, &error))?;
@@ -339,6 +339,10 @@ pub fn conclude(arguments: &ExploreArguments, record: &ExploreRecord, folder: &P
     let finals = final_run(record, folder)?;
     let _ = write_study(Report::of_explored(record, finals.as_ref()), folder)?;
     output::print(&terminal(&Report::of_shapes(record, arguments.all)))?;
+    if arguments.why && arguments.resume.is_some() {
+        output::print(&format!("\n{}\n", report::reasons(&record.tried).join("\n")))?;
+    }
+    output::print(&format!("\nReport: {}\n", folder.join(HTML_FILE).display()))?;
     let mut exit = Exit::Success;
     if let Some(finals) = &finals {
         let folder = folder.join(FINAL_FOLDER);

@@ -142,7 +142,8 @@ fn next(record: &ExploreRecord, folder: &Path) -> NextCommand {
         Some((first, _)) if !first.is_of_scenario() => {
             NextCommand::new(["explore"]).option("resume", &shown).option("write", "1")
         }
-        _ => NextCommand::new(["verify", record.scenario.opened()]),
+        _ if record.options.has_finals => NextCommand::new(["verify", record.scenario.opened()]),
+        _ => NextCommand::new(["run", record.scenario.opened()]),
     }
 }
 

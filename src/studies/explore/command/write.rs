@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use crate::cli::exit::write_error;
+use crate::cli::next::NextCommand;
 use crate::cli::{CliError, Exit, output};
 use crate::report::counted;
 use crate::results;
 use crate::scenario::{self, Diagnostics, Source};
 use crate::studies::explore::ranking::ranked;
 use crate::studies::explore::record::{ExploreRecord, TriedRecord};
-use crate::studies::explore::shapes::{with_a_strategy, with_strategies};
+use crate::studies::explore::shapes::{is_marked, with_a_strategy, with_strategies};
 
 /// Writes the shapes at these places of the list (from 1) into the file from which they were explored.
 ///
@@ -34,7 +35,10 @@ pub fn write(record: &ExploreRecord, places: &[u64], folder: &Path) -> Result<Ex
         chosen.push(tried);
     }
     let path = record.scenario.opened();
-    let entries: Vec<String> = chosen.iter().map(|tried| format!("  {}: {}", tried.name, tried.text())).collect();
+    let explored = Source::new(path, record.scenario.text.as_str());
+    let is_marked = scenario::read(&explored, &Diagnostics::new()).is_some_and(|scenario| is_marked(&scenario));
+    let entry = |tried: &&TriedRecord| format!("  {}: {}", tried.name, tried.text(&record.relations, is_marked));
+    let entries: Vec<String> = chosen.iter().map(entry).collect();
     let by_hand = |why: &str| match output::print(&format!("{}\n", entries.join("\n"))) {
         Ok(()) => CliError::usage(format!("{path} {why}: add the lines above to its `strategies`")),
         Err(unwritten) => unwritten,
@@ -47,8 +51,9 @@ pub fn write(record: &ExploreRecord, places: &[u64], folder: &Path) -> Result<Ex
         return Err(by_hand(&format!("has changed since it was explored in {}", folder.display())));
     }
     let scenario = scenario::read(&source, &Diagnostics::new()).ok_or_else(|| by_hand("cannot be read"))?;
-    let text = with_strategies(&source, &scenario, &chosen);
+    let text = with_strategies(&source, &scenario, &chosen, &record.relations);
     results::write_whole(Path::new(path), &text).map_err(|error| write_error(Path::new(path), &error))?;
     output::print(&format!("{path}: {} added\n{}\n", counted(chosen.len() as u64, "strategy"), entries.join("\n")))?;
+    NextCommand::new(["run", path]).print();
     Ok(Exit::Success)
 }
