@@ -265,4 +265,17 @@ mod tests {
             assert_eq!(messages(steps), [""; 0], "{steps}");
         }
     }
+
+    #[test]
+    fn arguments_of_logical_steps_are_for_something() {
+        let text = "format: 1\nname: test\ntitle: Test\nentities:\n  patient: { count: 2, fields: { _id: index } }\n  visit: { count: 2, fields: { _id: \
+                    oid(), patient: uniform(patient) } }\noperations:\n  book: { arguments: { made: new(visit), patient: uniform(patient) }, does: \
+                    { create: made } }\n  see: { arguments: { patient: uniform(patient) }, does: { get: patient } }\n\
+                    mixes: { default: { book: 1, see: 1 } }\nstrategies: { a: { shape: {} } }\n";
+        let diagnostics = Diagnostics::new();
+        let scenario = read(&Source::new("test.yaml", text), &diagnostics).unwrap();
+        compile(&scenario, &Choice::default(), &diagnostics).unwrap();
+        let messages: Vec<String> = diagnostics.iter().map(|one| one.message).collect();
+        assert_eq!(messages, ["nothing uses the argument `patient` of `book`"]);
+    }
 }
