@@ -245,7 +245,8 @@ strategies:
             format!("read: {{ arguments: {{ user: uniform(user), order: uniform(order) }}, does: {{ {read} }} }}");
         let (scenario, diagnostics) = scenario(&MODEL.replace("READ", &does).replace("STRATEGY", strategy));
         assert!(compile(&scenario, &Choice::default(), &diagnostics).unwrap().is_some(), "{read} {strategy}");
-        diagnostics.iter().map(|problem| problem.message).collect::<Vec<_>>()
+        let messages = diagnostics.iter().map(|problem| problem.message);
+        messages.filter(|message| !message.starts_with("nothing uses the argument")).collect::<Vec<_>>()
     };
     for (shape, words, read) in [
         ("[reference, counted]", "counted", "count: user.orders"),
