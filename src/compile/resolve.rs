@@ -270,7 +270,8 @@ impl Resolver<'_, '_> {
         let known = self.scope.known();
         let call = GENERATORS.iter().find(|generator| generator.name == name);
         let is_near = suggest(name, known.iter().copied()).is_some();
-        let text = if is_near { String::new() } else { format!("; a text has quotes of its own: `\"'{name}'\"`") };
+        let text =
+            if is_near { String::new() } else { format!("; a text needs quotes inside of the expression: `'{name}'`") };
         let help = call.map_or_else(
             || format!("{}{text}", nearest(name, &known)),
             |call| format!("call the generator: `{}`", call.usage()),
