@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures the sweeps and the growth that scenarios define, and writes their reports and the rules of thumb into results/.
+# Measures the sweeps and the growth that scenarios define, explores models of examples/, and writes their reports and the rules of
+# thumb into results/.
 #
 #   scripts/publish-sweeps.sh [--preset NAME] [--out DIR] [SCENARIO...]    (all that are below, preset quick, results/)
 #
@@ -13,6 +14,8 @@ sweeps=(
     "paging length" "parts-products copies" "parts-products network" "ticketing contention" "trees writes" "trees nodes"
 )
 growths=(blog-comments log-messages)
+# Models of examples/.
+explorations=(rubis-reads rubis shop)
 
 # Keeps what a reader needs: the record of a sweep names what was found, and the runs of its points are large.
 publish_sweep() {
@@ -33,6 +36,20 @@ publish_growth() {
         rm -r "$folder"
     fi
     [[ -d $folder ]] || "$docshape" grow "$1" --out "$folder"
+}
+
+# Keeps the record of the shapes and the run of the finalists: the runs of own costs are large.
+publish_exploration() {
+    local folder=$out/explorations/$1
+    if [[ -d $folder/screens ]]; then
+        "$docshape" explore --resume "$folder"
+    elif [[ -d $folder ]]; then
+        return
+    else
+        "$docshape" explore "examples/$1.yaml" --preset "$preset" --out "$folder"
+    fi
+    rm -r "$folder/screens"
+    gzip --best "$folder/final/run.json"
 }
 
 is_chosen() {
@@ -59,6 +76,9 @@ main() {
     done
     for scenario in "${growths[@]}"; do
         ! is_chosen "$scenario" || publish_growth "$scenario"
+    done
+    for scenario in "${explorations[@]}"; do
+        ! is_chosen "$scenario" || publish_exploration "$scenario"
     done
     "$docshape" summary "$out" --rules >"$out/rules.md.new"
     mv "$out/rules.md.new" "$out/rules.md"

@@ -103,9 +103,8 @@ impl TriedRecord {
         self.shape.iter().flat_map(|(_, words)| words).any(|word| word.starts_with(start))
     }
 
-    /// The value of its strategy in the text of a scenario. Words that hold without an entry are left out; it is marked as the strategies of
-    /// a plain run are, where those are marked.
-    pub fn text(&self, relations: &[RelationRecord], is_marked: bool) -> String {
+    /// The value of its strategy in the text of a scenario. Words that hold without an entry are left out.
+    pub fn text(&self, relations: &[RelationRecord]) -> String {
         let entry = |(key, words): &(String, Vec<String>)| {
             let quoted = |word: &String| if word.contains('(') { format!("'{word}'") } else { word.clone() };
             let words: Vec<String> = words.iter().map(quoted).collect();
@@ -115,10 +114,9 @@ impl TriedRecord {
         let is_plain =
             |(key, words): &(String, Vec<String>)| relations.iter().any(|one| one.key == *key && one.plain == *words);
         let shape: Vec<String> = self.shape.iter().filter(|one| !is_plain(one)).map(entry).collect();
-        let mark = if is_marked { "default: true, " } else { "" };
         let ways: String = self.ways().map(|(key, word)| format!(", {key}: {word}")).collect();
         let shape = if shape.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", shape.join(", ")) };
-        format!("{{ {mark}shape: {shape}{ways} }}")
+        format!("{{ shape: {shape}{ways} }}")
     }
 
     /// Its words as people read them: those of each relation, without entries that say nothing.
@@ -156,11 +154,6 @@ pub fn with_a_strategy(source: Source) -> Source {
     Source::new(source.path, text)
 }
 
-/// Whether a plain run compares only some of the strategies.
-pub fn is_marked(scenario: &Scenario) -> bool {
-    scenario.strategies.iter().any(StrategyDefinition::is_compared)
-}
-
 /// The text of a scenario with more strategies, before those that it has.
 pub fn with_strategies(
     source: &Source,
@@ -174,8 +167,7 @@ pub fn with_strategies(
     let indent = before.rsplit('\n').next().unwrap_or_default();
     let is_block = indent.chars().all(char::is_whitespace);
     let separator = if is_block { format!("\n{indent}") } else { ", ".to_owned() };
-    let is_marked = is_marked(scenario);
-    let entries = added.iter().map(|tried| format!("{}: {}{separator}", tried.name, tried.text(relations, is_marked)));
+    let entries = added.iter().map(|tried| format!("{}: {}{separator}", tried.name, tried.text(relations)));
     format!("{before}{}{after}", entries.collect::<String>())
 }
 

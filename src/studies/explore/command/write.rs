@@ -10,7 +10,7 @@ use crate::results;
 use crate::scenario::{self, Diagnostics, Source};
 use crate::studies::explore::ranking::ranked;
 use crate::studies::explore::record::{ExploreRecord, TriedRecord};
-use crate::studies::explore::shapes::{is_marked, with_a_strategy, with_strategies};
+use crate::studies::explore::shapes::{with_a_strategy, with_strategies};
 
 /// Writes the shapes at these places of the list (from 1) into the file from which they were explored.
 ///
@@ -35,9 +35,7 @@ pub fn write(record: &ExploreRecord, places: &[u64], folder: &Path) -> Result<Ex
         chosen.push(tried);
     }
     let path = record.scenario.opened();
-    let explored = Source::new(path, record.scenario.text.as_str());
-    let is_marked = scenario::read(&explored, &Diagnostics::new()).is_some_and(|scenario| is_marked(&scenario));
-    let entry = |tried: &&TriedRecord| format!("  {}: {}", tried.name, tried.text(&record.relations, is_marked));
+    let entry = |tried: &&TriedRecord| format!("  {}: {}", tried.name, tried.text(&record.relations));
     let entries: Vec<String> = chosen.iter().map(entry).collect();
     let by_hand = |why: &str| match output::print(&format!("{}\n", entries.join("\n"))) {
         Ok(()) => CliError::usage(format!("{path} {why}: add the lines above to its `strategies`")),
@@ -54,6 +52,9 @@ pub fn write(record: &ExploreRecord, places: &[u64], folder: &Path) -> Result<Ex
     let text = with_strategies(&source, &scenario, &chosen, &record.relations);
     results::write_whole(Path::new(path), &text).map_err(|error| write_error(Path::new(path), &error))?;
     output::print(&format!("{path}: {} added\n{}\n", counted(chosen.len() as u64, "strategy"), entries.join("\n")))?;
-    NextCommand::new(["run", path]).print();
+    // A plain run compares what is marked: at most three, which the user chooses.
+    let first = scenario.strategies.first().map(|strategy| strategy.name.value.as_str());
+    let names: Vec<&str> = first.into_iter().chain(chosen.iter().map(|tried| tried.name.as_str())).collect();
+    NextCommand::new(["run", path]).option("strategies", &names.join(",")).print();
     Ok(Exit::Success)
 }
