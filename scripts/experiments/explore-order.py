@@ -5,7 +5,7 @@
 
 EXPLORED is a folder of `docshape explore`, OUT a new one. For each mix as many shapes as asked for (default: 10 of the mix of the exploration),
 spread over its list, become strategies of one scenario, which one run compares at saturation. Prints the calls per second of each beside the estimate, both
-relative to the first one of the list. The numbers are quoted in docs/explore.md.
+relative to the first one of the list.
 """
 import itertools
 import json
