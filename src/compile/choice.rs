@@ -2,6 +2,9 @@
 
 use crate::scenario::nearest;
 
+/// How far shares may be from 100 % together by the rounding of their sum.
+const ROUNDING: f64 = 1e-9;
+
 /// The seed unless the user gives another one, so that all commands look at the same data.
 pub const DEFAULT_SEED: u64 = 1;
 
@@ -89,12 +92,12 @@ impl Choice {
         }
         let total: f64 = self.shares.iter().map(|(_, share)| share).sum();
         let others: f64 = weights.iter().sum();
-        if total > 1.0 + f64::EPSILON {
+        if total > 1.0 + ROUNDING {
             return Err(ChoiceError::Shares(
                 "the shares are more than 100 % together; leave some to the other operations",
             ));
         }
-        if others == 0.0 && total < 1.0 - f64::EPSILON {
+        if others == 0.0 && total < 1.0 - ROUNDING {
             return Err(ChoiceError::Shares("no other operation is called, so that the shares must be 100 % together"));
         }
         let scale = if others > 0.0 { (1.0 - total).max(0.0) / others } else { 0.0 };

@@ -1,9 +1,13 @@
 //! Operations for which strategies do the same.
 
 use std::collections::BTreeSet;
-use std::fmt::Debug;
+
+use sha2::{Digest, Sha256};
 
 use super::{Arm, Plan, Program};
+
+/// The hexadecimal digits of a fingerprint.
+const DIGITS: usize = 16;
 
 impl Plan {
     /// Returns the strategies and operations, by position, for which the strategy does exactly as the baseline does: the same
@@ -13,39 +17,39 @@ impl Plan {
     pub fn identical_programs(&self) -> Vec<(usize, usize)> {
         let Some(baseline) = self.arms.first() else { return Vec::new() };
         let others = self.arms.iter().enumerate().skip(1).filter(|(_, other)| !other.is_repeat);
-        let of = |(arm, other)| {
-            let operations = 0..self.operations.len();
-            operations.filter(move |operation| is_identical(baseline, other, *operation)).map(move |same| (arm, same))
+        let known = baseline.fingerprints();
+        let of = |(arm, other): (usize, &Arm)| {
+            let same =
+                other.fingerprints().into_iter().zip(&known).enumerate().filter(|(_, (own, known))| own == *known);
+            same.map(|(operation, _)| (arm, operation)).collect::<Vec<_>>()
         };
         others.flat_map(of).collect()
     }
 }
 
-fn is_identical(one: &Arm, two: &Arm, operation: usize) -> bool {
-    let programs = (&one.operations[operation], &two.operations[operation]);
-    same(programs.0, programs.1) && same_data(one, two, programs.0.collections.as_ref())
-}
+impl Arm {
+    /// For each operation a digest of its commands, and of the documents and indexes of the collections that they name: of two
+    /// strategies of a scenario, also if they are compiled apart, an operation with equal ones does the same.
+    ///
+    /// It is made of their whole structure. Values are equal when they would be written alike, unlike those of expressions,
+    /// where 1 equals 1.0 and the order of keys does not count.
+    pub fn fingerprints(&self) -> Vec<String> {
+        let of = |program: &Program| {
+            let text = format!("{program:?} {}", self.data(program.collections.as_ref()));
+            let digest = Sha256::digest(text.as_bytes());
+            digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()[..DIGITS].to_owned()
+        };
+        self.operations.iter().map(of).collect()
+    }
 
-/// Whether the collections of these names, or all, are loaded with the same documents and have the same indexes.
-fn same_data(one: &Arm, two: &Arm, names: Option<&BTreeSet<String>>) -> bool {
-    let is_used = |name: &String| names.is_none_or(|names| names.contains(name));
-    let collections = [one, two].map(|arm| {
-        let mut used: Vec<_> = arm.collections.iter().filter(|collection| is_used(&collection.name)).collect();
+    /// How the collections of these names, or all, are made.
+    fn data(&self, names: Option<&BTreeSet<String>>) -> String {
+        let is_used = |name: &String| names.is_none_or(|names| names.contains(name));
+        let mut used: Vec<_> = self.collections.iter().filter(|collection| is_used(&collection.name)).collect();
         used.sort_by_key(|collection| &collection.name);
-        used
-    });
-    let loads_others = |load: &Option<Program>| {
-        let touched = |load: &Program| load.collections.as_ref().is_none_or(|touched| touched.iter().any(is_used));
-        !load.as_ref().is_some_and(touched)
-    };
-    same(&collections[0], &collections[1])
-        && (same(&one.load, &two.load) || (loads_others(&one.load) && loads_others(&two.load)))
-}
-
-/// Whether two compiled parts are built alike. Their values are equal when they would be written alike, unlike those of
-/// expressions, where 1 equals 1.0 and the order of keys does not count; so it is their whole structure that is compared.
-fn same(one: &impl Debug, two: &impl Debug) -> bool {
-    format!("{one:?}") == format!("{two:?}")
+        let touched = |load: &&Program| load.collections.as_ref().is_none_or(|touched| touched.iter().any(is_used));
+        format!("{used:?} {:?}", self.load.as_ref().filter(touched))
+    }
 }
 
 #[cfg(test)]

@@ -81,6 +81,76 @@ pub fn ranked_by<'r>(record: &'r ExploreRecord, weights: &[(String, f64)]) -> Ve
     all
 }
 
+/// Gives every operation what was measured of its program, in whatever shape. Equal programs cost the same, so that a shape needs no
+/// measurement if all its programs have one: a verified one is measured then.
+pub fn share_measurements(record: &mut ExploreRecord) {
+    let known = programs(record);
+    let is_measured = mix_is_measured(record);
+    for tried in &mut record.tried {
+        let programs: Vec<Option<&MeasuredProgram>> =
+            tried.programs.iter().enumerate().map(|place| known.get(&(place.0, place.1.clone()))).collect();
+        let is_known = |operation: usize| programs.get(operation).is_some_and(Option::is_some);
+        let has_all = !programs.is_empty() && (0..is_measured.len()).all(|at| !is_measured[at] || is_known(at));
+        if tried.outcome == TriedOutcome::Verified && has_all {
+            tried.outcome = TriedOutcome::Measured(MeasuredShape::default());
+        }
+        let TriedOutcome::Measured(measured) = &mut tried.outcome else { continue };
+        if programs.is_empty() {
+            continue;
+        }
+        measured.times = programs.iter().map(|program| program.map(MeasuredProgram::time)).collect();
+        measured.work =
+            programs.iter().map(|program| program.map(|one| one.work.clone()).unwrap_or_default()).collect();
+    }
+}
+
+/// What was measured of one program.
+#[derive(Default)]
+struct MeasuredProgram {
+    logs: f64,
+    count: f64,
+    work: BTreeMap<String, f64>,
+}
+
+impl MeasuredProgram {
+    /// The geometric mean of its times in nanoseconds.
+    fn time(&self) -> f64 {
+        (self.logs / self.count).exp()
+    }
+}
+
+/// What was measured, by operation and program.
+fn programs(record: &ExploreRecord) -> BTreeMap<(usize, String), MeasuredProgram> {
+    let mut all: BTreeMap<(usize, String), MeasuredProgram> = BTreeMap::new();
+    for tried in &record.tried {
+        let Some(measured) = tried.measured() else { continue };
+        for (operation, program) in tried.programs.iter().enumerate() {
+            let Some(time) = measured.own.get(operation).copied().flatten() else { continue };
+            let known = all.entry((operation, program.clone())).or_default();
+            (known.logs, known.count) = (known.logs + time.ln(), known.count + 1.0);
+            if known.work.is_empty() {
+                known.work = measured.work.get(operation).cloned().unwrap_or_default();
+            }
+        }
+    }
+    all
+}
+
+/// Whether each operation of the scenario is called by a mix whose operations are measured.
+fn mix_is_measured(record: &ExploreRecord) -> Vec<bool> {
+    measured_weights(record).into_iter().map(|weight| weight > 0.0).collect()
+}
+
+/// The operations, by position, of which some of these strategies have programs that were not measured yet.
+pub fn unmeasured_operations(record: &ExploreRecord, names: &[String]) -> BTreeSet<usize> {
+    let known = programs(record);
+    let of =
+        |name: &String| record.named(name).into_iter().flat_map(|tried| tried.programs.iter().cloned().enumerate());
+    let called = mix_is_measured(record);
+    let new = names.iter().flat_map(of).filter(|program| called[program.0] && !known.contains_key(program));
+    new.map(|(operation, _)| operation).collect()
+}
+
 /// The name of a shape that does no more of anything that is counted, in any operation of the mix, and less of something.
 pub fn better_in_everything<'r>(record: &'r ExploreRecord, tried: &TriedRecord) -> Option<&'r str> {
     let (own, shares) = (tried.measured()?, mix_shares(record));
@@ -190,11 +260,11 @@ pub fn measured_shapes(own: &RunRecord, scale: f64) -> Vec<MeasuredShape> {
             let trips = cost.as_ref().map(|cost| ("round_trips".to_owned(), cost.round_trips));
             counts.chain(trips).collect()
         };
+        let times: Vec<Option<f64>> =
+            operations.clone().map(|operation| own_time(own, strategy, operation).map(|time| time * scale)).collect();
         MeasuredShape {
-            times: operations
-                .clone()
-                .map(|operation| own_time(own, strategy, operation).map(|time| time * scale))
-                .collect(),
+            times: times.clone(),
+            own: times,
             work: operations.clone().map(work).collect(),
             largest: value(own, Metric::Size(SizeMetric::LargestDocument), strategy, None),
         }
@@ -208,7 +278,7 @@ mod tests {
 
     fn tried(name: &str, times: [f64; 2], trips: [f64; 2]) -> TriedRecord {
         let work = trips.map(|trips| BTreeMap::from([("round_trips".to_owned(), trips)])).to_vec();
-        let measured = MeasuredShape { times: times.map(Some).to_vec(), work, largest: None };
+        let measured = MeasuredShape { times: times.map(Some).to_vec(), work, ..MeasuredShape::default() };
         let shape = vec![("a.b".to_owned(), vec![name.to_owned()])];
         TriedRecord {
             name: name.to_owned(),
@@ -240,6 +310,43 @@ mod tests {
         let record = all();
         let order: Vec<_> = ranked(&record).into_iter().map(|(one, time)| (one.name.as_str(), time)).collect();
         assert_eq!(order, [("embed", 125.0), ("reference", 175.0), ("list", 232.5), ("by_hand", 450.0)]);
+    }
+
+    /// A shape with these programs, of which the operations with a time were measured with it.
+    fn with_programs(name: &str, programs: [&str; 2], own: Option<[Option<f64>; 2]>) -> TriedRecord {
+        let work = |time: Option<f64>| time.map(|time| ("round_trips".to_owned(), time / 100.0)).into_iter().collect();
+        let outcome = own.map_or(TriedOutcome::Verified, |own| {
+            TriedOutcome::Measured(MeasuredShape {
+                own: own.to_vec(),
+                work: own.map(work).to_vec(),
+                ..MeasuredShape::default()
+            })
+        });
+        let programs = programs.map(str::to_owned).to_vec();
+        TriedRecord { name: name.to_owned(), programs, outcome, ..TriedRecord::default() }
+    }
+
+    #[test]
+    fn equal_programs_share_what_was_measured_of_them() {
+        let mut record = record(vec![
+            with_programs("a", ["find", "insert"], Some([Some(100.0), Some(50.0)])),
+            with_programs("b", ["find", "push"], Some([Some(121.0), Some(80.0)])),
+            with_programs("c", ["lookup", "push"], Some([Some(300.0), None])),
+            with_programs("known", ["lookup", "insert"], None),
+            with_programs("new", ["lookup", "upsert"], None),
+        ]);
+        let names = ["known", "new"].map(str::to_owned);
+        assert_eq!(unmeasured_operations(&record, &names), [1].into());
+        share_measurements(&mut record);
+        let times = |name| record.named(name).unwrap().measured().map(|one| one.times.clone());
+        let rounded = |name| Some(times(name)?.into_iter().map(|time| time.unwrap().round()).collect::<Vec<_>>());
+        assert_eq!(rounded("a").unwrap(), [110.0, 50.0]);
+        assert_eq!(rounded("c").unwrap(), [300.0, 80.0]);
+        assert_eq!(rounded("known").unwrap(), [300.0, 50.0]);
+        assert_eq!(rounded("new"), None, "it waits for its measurement");
+        let known = record.named("known").unwrap().measured().unwrap();
+        assert_eq!(known.work[0]["round_trips"], 3.0);
+        assert!(known.own.is_empty());
     }
 
     #[test]

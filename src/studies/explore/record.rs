@@ -98,6 +98,10 @@ pub struct TriedRecord {
     /// `writes` of the strategy; `None` for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<String>,
+    /// For each operation of the scenario, what identifies its commands and the documents and indexes that they use: equal ones cost
+    /// the same. Empty before its measurement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
     /// What became of it.
     pub outcome: TriedOutcome,
 }
@@ -128,9 +132,13 @@ pub enum TriedOutcome {
 /// What the operations of a shape cost, each by itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredShape {
-    /// The mean time of each operation in nanoseconds, those of later runs multiplied by how the common strategy was in the first one;
+    /// The mean time of each operation in nanoseconds: the geometric mean of what was measured of its program, with whatever shape;
     /// `None` where the mix does not call it.
     pub times: Vec<Option<f64>>,
+    /// The same as it was measured with this shape, those of later runs multiplied by how the common strategy was in the first one;
+    /// `None` where its program had been measured before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<Option<f64>>,
     /// Counted work of a call, by operation and counter.
     pub work: Vec<BTreeMap<String, f64>>,
     /// Bytes of its largest document.

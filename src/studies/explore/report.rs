@@ -106,10 +106,20 @@ pub fn verified(record: &ExploreRecord, names: &[String], took: Duration) -> Str
 
 /// What the measurement of some shapes found.
 pub fn measured(record: &ExploreRecord, names: &[String], took: Duration) -> String {
-    let best = ranked(record).first().map_or_else(String::new, |(best, estimate)| {
+    let (measured, best) = (counted(names.len() as u64, "strategy"), best_so_far(record));
+    format!("  own costs of {measured}{best} ({})", format_duration(took))
+}
+
+/// That some shapes need no measurement.
+pub fn known(record: &ExploreRecord, count: usize) -> String {
+    let shapes = counted(count as u64, "shape");
+    format!("  own costs of {shapes} known from those with the same commands{}", best_so_far(record))
+}
+
+fn best_so_far(record: &ExploreRecord) -> String {
+    ranked(record).first().map_or_else(String::new, |(best, estimate)| {
         format!("; best so far {}, {}", plain(&best.name), time(*estimate))
-    });
-    format!("  own costs of {}{best} ({})", counted(names.len() as u64, "strategy"), format_duration(took))
+    })
 }
 
 /// What is compared in the end.
@@ -210,7 +220,8 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
         column(
             "worse",
             "slower in",
-            "Operations that take much longer than with the shape that does each of them fastest.",
+            "Operations that take much longer than with the shape that does each of them fastest, or a shape that does no more of anything that is \
+             counted.",
         )
         .text(|one: &(usize, Ranked)| one.1.worse())
         .only(Forms::DETAILED),
@@ -255,8 +266,12 @@ impl Ranked<'_> {
         plain(&self.record.shape_of(self.tried).words())
     }
 
-    /// The operations that take much longer than with the best shape for them.
+    /// The operations that take much longer than with the best shape for them; only the name of a shape that is better in everything, if
+    /// there is one.
     fn worse(&self) -> String {
+        if let Some(better) = better_in_everything(self.record, self.tried) {
+            return format!("all that is counted: {} does no more of it", plain(better));
+        }
         let Some(own) = self.tried.measured() else { return String::new() };
         let fastest = |operation: usize| {
             let all = self.record.tried.iter().filter_map(|one| *one.measured()?.times.get(operation)?);

@@ -15,12 +15,13 @@ use crate::cli::scenario::Ready;
 use crate::cli::server::ServerChoice;
 use crate::cli::{CliError, Exit, output};
 use crate::compile::{Choice, compile};
-use crate::plan::Mix;
 use crate::report::{HTML_FILE, Report, counted};
 use crate::results::{self, Arrivals, LoadModel, Part, RunRecord, RunSettings, StudyKind};
-use crate::scenario::{self, Diagnostics, Scenario, Source};
+use crate::scenario::{self, Diagnostics, OperationDefinition, Scenario, Source};
 use crate::server::embedded::Checkpoints;
-use crate::studies::explore::ranking::{finalists, measured_shapes, measured_weights};
+use crate::studies::explore::ranking::{
+    finalists, measured_shapes, measured_weights, share_measurements, unmeasured_operations,
+};
 use crate::studies::explore::record::{ExploreRecord, ScreenRecord, TriedOutcome, TriedRecord};
 use crate::studies::explore::report::{self, FINAL_FOLDER};
 use crate::studies::explore::{search, shapes};
@@ -36,6 +37,19 @@ const GROUP: usize = 8;
 /// Rounds in which own costs are measured, and calls of the mix in each: few, as shapes differ by much or do not matter.
 const SCREEN_ROUNDS: u64 = 2;
 const SCREEN_CALLS: u64 = 1_000;
+
+/// What a scenario with some of the shapes is for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Purpose {
+    /// To be verified, with this mix instead of the user's.
+    Verify(Option<String>),
+    /// To know the programs of its operations.
+    Identify,
+    /// To measure own costs of what was not measured yet.
+    Screen,
+    /// To be compared in the end, by a file of its own, with which the run can be repeated.
+    Finals,
+}
 
 /// What is tried, and what is finished of it.
 pub struct Exploring<'e> {
@@ -88,7 +102,8 @@ impl<'e> Exploring<'e> {
             }
             self.verify(&group)?;
             let verified = self.with_outcome(&group, |outcome| *outcome == TriedOutcome::Verified);
-            self.screen(&verified)?;
+            self.identify(&verified)?;
+            self.screen(&self.with_outcome(&verified, |outcome| *outcome == TriedOutcome::Verified))?;
         }
         if self.record.options.has_finals {
             self.finals()?;
@@ -157,9 +172,27 @@ impl<'e> Exploring<'e> {
         Ok(true)
     }
 
-    /// The scenario with these shapes, ready to be measured; `mix` is another one than the user's. What is compared in the end is a file
-    /// of its own, with which the run can be repeated.
-    pub(super) fn ready(&self, names: &[String], mix: Option<&str>, is_final: bool) -> Result<Ready, CliError> {
+    /// Notes the programs of shapes, and gives them what was measured of these before.
+    fn identify(&mut self, names: &[String]) -> Result<(), CliError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let plan = self.ready(names, &Purpose::Identify)?.plan;
+        for arm in plan.arms.iter().filter(|arm| !arm.is_repeat) {
+            let tried = self.record.tried.iter_mut().filter(|one| one.name == arm.name);
+            tried.for_each(|one| one.programs = arm.fingerprints());
+        }
+        share_measurements(&mut self.record);
+        let left = self.with_outcome(names, |outcome| *outcome == TriedOutcome::Verified);
+        if left.len() < names.len() {
+            output::line(&report::known(&self.record, names.len() - left.len()));
+        }
+        self.save()
+    }
+
+    /// The scenario with these shapes, ready for what is done with it.
+    pub(super) fn ready(&self, names: &[String], purpose: &Purpose) -> Result<Ready, CliError> {
+        let is_final = *purpose == Purpose::Finals;
         let tried: Vec<&TriedRecord> = names.iter().filter_map(|name| self.record.named(name)).collect();
         let added: Vec<&TriedRecord> = tried.iter().copied().filter(|one| !one.is_of_scenario()).collect();
         let text = shapes::with_strategies(&self.source, &self.scenario, &added, &self.record.relations);
@@ -170,22 +203,42 @@ impl<'e> Exploring<'e> {
         let path = if is_final { file.display().to_string() } else { self.source.path.clone() };
         let source = Source::new(path, text.as_str());
         let mut choice = Choice { strategies: names.to_vec(), all: false, repeat: is_final, ..self.choice.clone() };
-        if let Some(mix) = mix {
-            choice = Choice { mix: Some(mix.to_owned()), shares: Vec::new(), ..choice };
+        match purpose {
+            Purpose::Verify(Some(mix)) => choice = Choice { mix: Some(mix.clone()), shares: Vec::new(), ..choice },
+            Purpose::Screen => choice.shares = self.shares(names),
+            _ => (),
         }
         let diagnostics = Diagnostics::new();
         let scenario = scenario::read(&source, &diagnostics);
         let plan = scenario.as_ref().and_then(|scenario| compile(scenario, &choice, &diagnostics).ok().flatten());
-        let (Some(scenario), Some(mut plan)) = (scenario, plan) else {
+        let (Some(scenario), Some(plan)) = (scenario, plan) else {
             return Err(CliError::failure(format!(
                 "shapes that were derived one by one cannot run together; please report this:\n{}",
                 diagnostics.render(&source, false)
             )));
         };
-        if !is_final && mix.is_none() && !self.record.also.is_empty() {
-            plan.mix = Arc::new(Mix { weights: measured_weights(&self.record), ..Mix::clone(&plan.mix) });
-        }
         Ok(Ready { source, scenario, plan: Arc::new(plan), skipped: Vec::new() })
+    }
+
+    /// The shares with which operations are measured: none of those whose programs have all been measured, unless the arguments of one
+    /// that has not name it, as in `earlier(place)`.
+    fn shares(&self, names: &[String]) -> Vec<(String, f64)> {
+        let mut needed = unmeasured_operations(&self.record, names);
+        let mut weights = measured_weights(&self.record);
+        let operations = &self.scenario.operations;
+        // An operation can only name those before it.
+        for (place, operation) in operations.iter().enumerate().rev() {
+            if needed.contains(&place) {
+                needed.extend(named_operations(operation, &operations[..place]));
+            }
+        }
+        weights
+            .iter_mut()
+            .enumerate()
+            .filter(|(place, _)| !needed.contains(place))
+            .for_each(|(_, weight)| *weight = 0.0);
+        let total: f64 = weights.iter().sum();
+        operations.iter().zip(weights).map(|(one, weight)| (one.name.value.clone(), weight / total)).collect()
     }
 
     pub(super) fn server(&self, checkpoints: Checkpoints) -> Result<ServerChoice, CliError> {
@@ -198,7 +251,8 @@ impl<'e> Exploring<'e> {
         resume::with_finished(error, StudyKind::Explore, self.folder, (finished, "shape"))
     }
 
-    /// Measures the own costs of shapes. Every run has the same strategy besides them, by which later ones are made comparable.
+    /// Measures the own costs of shapes, as far as their programs were not measured yet. Every run has the same strategy besides them,
+    /// by which later ones are made comparable.
     fn screen(&mut self, names: &[String]) -> Result<(), CliError> {
         if names.is_empty() {
             return Ok(());
@@ -217,7 +271,7 @@ impl<'e> Exploring<'e> {
             shared_mongod: Some("own costs of many shapes are measured on one server".to_owned()),
             ..self.record.settings.clone()
         };
-        let measured = self.measure(&screen.strategies, &screen.folder, settings, false);
+        let measured = self.measure(&screen.strategies, &screen.folder, settings, &Purpose::Screen);
         let (run, ended) = measured.map_err(|error| self.resumable(error))?;
         if let Some(error) = ended {
             if error.exit == Exit::Interrupted || run.complete_rounds() == 0 && self.record.screens.is_empty() {
@@ -235,6 +289,7 @@ impl<'e> Exploring<'e> {
             own.for_each(|one| one.outcome = TriedOutcome::Measured(measured[place].clone()));
         }
         self.record.screens.push(screen);
+        share_measurements(&mut self.record);
         self.save()?;
         output::line(&report::measured(&self.record, names, started.elapsed()));
         Ok(())
@@ -254,7 +309,7 @@ impl<'e> Exploring<'e> {
     fn scale(&self, screen: &ScreenRecord, here: &[Option<f64>]) -> f64 {
         let common = screen.strategies.first().and_then(|name| self.record.named(name)).and_then(TriedRecord::measured);
         let Some(first) = common else { return 1.0 };
-        let logs = first.times.iter().zip(here).filter_map(|(first, here)| Some(((*first)? / (*here)?).ln()));
+        let logs = first.own.iter().zip(here).filter_map(|(first, here)| Some(((*first)? / (*here)?).ln()));
         let logs: Vec<f64> = logs.collect();
         if logs.is_empty() { 1.0 } else { (logs.iter().sum::<f64>() / logs.len() as f64).exp() }
     }
@@ -270,7 +325,7 @@ impl<'e> Exploring<'e> {
         }
         output::line(&report::finals(&self.record));
         let finalists = self.record.finalists.clone();
-        let measured = self.measure(&finalists, FINAL_FOLDER, self.record.settings.clone(), true);
+        let measured = self.measure(&finalists, FINAL_FOLDER, self.record.settings.clone(), &Purpose::Finals);
         let (_, ended) = measured.map_err(|error| self.resumable(error))?;
         ended.map_or(Ok(()), |error| Err(self.resumable(error)))
     }
@@ -281,7 +336,7 @@ impl<'e> Exploring<'e> {
         names: &[String],
         folder: &str,
         settings: RunSettings,
-        is_final: bool,
+        purpose: &Purpose,
     ) -> Result<(RunRecord, Option<CliError>), CliError> {
         let folder: PathBuf = self.folder.join(folder);
         if results::is_run_folder(&folder) {
@@ -290,7 +345,7 @@ impl<'e> Exploring<'e> {
                 return Ok((known, None));
             }
             // Rounds of own costs are short.
-            if !is_final {
+            if *purpose != Purpose::Finals {
                 fs::remove_dir_all(&folder).map_err(|error| write_error(&folder, &error))?;
             }
         }
@@ -298,8 +353,9 @@ impl<'e> Exploring<'e> {
         let setup = if results::is_run_folder(&folder) {
             PointSetup::resumed(results::load(&folder)?, folder.clone())?
         } else {
-            let ready = self.ready(names, None, is_final)?;
-            let chosen = Choice { strategies: names.to_vec(), all: false, repeat: is_final, ..self.choice.clone() };
+            let ready = self.ready(names, purpose)?;
+            let repeat = *purpose == Purpose::Finals;
+            let chosen = Choice { strategies: names.to_vec(), all: false, repeat, ..self.choice.clone() };
             PointSetup::new(ready, chosen, settings, folder.clone())
         };
         let job = ServerJob::new(vec![setup], Invocation::now(), &self.arguments.study);
@@ -329,6 +385,16 @@ impl<'e> Exploring<'e> {
             (None, Ok(_)) => Err(CliError::failure("nothing was measured")),
         }
     }
+}
+
+/// The operations, by position, that the arguments of another one name.
+fn named_operations(operation: &OperationDefinition, others: &[OperationDefinition]) -> Vec<usize> {
+    let texts: Vec<String> = operation.arguments.iter().map(|(_, value)| value.on_one_line(str::to_owned)).collect();
+    let is_in = |text: &String, name: &str| {
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
+    };
+    let is_named = |other: &OperationDefinition| texts.iter().any(|text| is_in(text, &other.name.value));
+    others.iter().enumerate().filter(|(_, other)| is_named(other)).map(|(place, _)| place).collect()
 }
 
 /// Writes the reports of the study and of its final run, and prints the list and the verdict. Returns how the command ends.

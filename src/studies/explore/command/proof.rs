@@ -6,14 +6,15 @@ use crate::cli::reservation::databases;
 use crate::cli::run::Invocation;
 use crate::cli::session::Session;
 use crate::cli::{CliError, Exit, output};
-use crate::report::counted;
+use crate::engine::refusals;
+use crate::report::{counted, plain};
 use crate::results::verification::{StrategyFindings, Verification};
 use crate::server::embedded::Checkpoints;
 use crate::studies::explore::record::{TriedOutcome, TriedRecord};
 use crate::studies::explore::report;
 use crate::verify::{Verifier, VerifySettings};
 
-use super::exploring::Exploring;
+use super::exploring::{Exploring, Purpose};
 
 /// The mix that a model has for verification.
 const VERIFY_MIX: &str = "verify";
@@ -35,8 +36,8 @@ impl Exploring<'_> {
         }
         let started = Instant::now();
         let has_mix = self.scenario.mixes.iter().any(|mix| mix.name.value == VERIFY_MIX);
-        let ready = self.ready(&names, has_mix.then_some(VERIFY_MIX), false)?;
-        let plan = ready.plan;
+        let purpose = Purpose::Verify(has_mix.then(|| VERIFY_MIX.to_owned()));
+        let mut plan = self.ready(&names, &purpose)?.plan;
         let namespace = self.arguments.study.server.databases.namespace(&plan.name, &Invocation::now().id);
         let settings = VerifySettings {
             namespace: namespace.clone(),
@@ -48,8 +49,18 @@ impl Exploring<'_> {
         let mut of = databases(&namespace, &plan);
         let concurrent = |name: &String| [namespace.names.concurrent(name), namespace.names.in_order(name)];
         of.extend(names.iter().flat_map(concurrent));
-        let mut found = None;
+        let (mut found, mut skipped) = (None, Vec::new());
+        // Shapes have no command that a server is too old for.
+        let has_own = names.iter().any(|name| self.record.named(name).is_some_and(TriedRecord::is_of_scenario));
         Session::run(self.server(Checkpoints::EveryFewSeconds)?, async |session| {
+            if has_own {
+                skipped = refusals(&session.target, &plan, &of[0], &session.deployment.version).await.skipped;
+                names.retain(|name| skipped.iter().all(|one| one.name != *name));
+                if names.is_empty() {
+                    return Ok(Exit::Success);
+                }
+                plan = self.ready(&names, &purpose)?.plan;
+            }
             let work = async || {
                 let target = session.client(settings.connections()).await?;
                 Ok(Verifier::new(&plan, settings.clone(), &target, session.stop.clone()).run().await?)
@@ -66,6 +77,11 @@ impl Exploring<'_> {
                 .iter_mut()
                 .filter(|one| one.name == findings.name)
                 .for_each(|one| one.outcome = outcome.clone());
+        }
+        for one in &skipped {
+            output::line(&format!("  {} is left out: {}", plain(&one.name), plain(&one.reason)));
+            let tried = self.record.tried.iter_mut().filter(|tried| tried.name == one.name);
+            tried.for_each(|tried| tried.outcome = TriedOutcome::Failed(one.reason.clone()));
         }
         self.save()?;
         output::line(&report::verified(&self.record, &names, started.elapsed()));
