@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the sweeps and the growth that scenarios define, explores models of examples/, and writes their reports and the rules of
+# Measures the sweeps and the growth that scenarios define, explores models, and writes their reports and the rules of
 # thumb into results/.
 #
 #   scripts/publish-sweeps.sh [--preset NAME] [--out DIR] [SCENARIO...]    (all that are below, preset quick, results/)
@@ -14,8 +14,8 @@ sweeps=(
     "paging length" "parts-products copies" "parts-products network" "ticketing contention" "trees writes" "trees nodes"
 )
 growths=(blog-comments log-messages)
-# Models of examples/.
-explorations=(rubis-reads rubis shop)
+# Models of examples/ and of the catalogue.
+explorations=(rubis-reads rubis shop blog-comments tasks)
 
 # Keeps what a reader needs: the record of a sweep names what was found, and the runs of its points are large.
 publish_sweep() {
@@ -40,13 +40,14 @@ publish_growth() {
 
 # Keeps the record of the shapes and the run of the finalists: the runs of own costs are large.
 publish_exploration() {
-    local folder=$out/explorations/$1
+    local folder=$out/explorations/$1 model=examples/$1.yaml
+    [[ -f $model ]] || model=$1
     if [[ -d $folder/screens ]]; then
         "$docshape" explore --resume "$folder"
     elif [[ -d $folder ]]; then
         return
     else
-        "$docshape" explore "examples/$1.yaml" --preset "$preset" --out "$folder"
+        "$docshape" explore "$model" --preset "$preset" --out "$folder"
     fi
     rm -r "$folder/screens"
     gzip --best "$folder/final/run.json"

@@ -33,7 +33,7 @@ strategies:
   counts_posts: { shape: { post.comments: embed }, operations: { count: { countDocuments: posts, filter: { _id: <post> } } } }
   # The server of the tests is too old for it.
   newer: { shape: { post.comments: embed }, operations: { count: [
-    { aggregate: posts, pipeline: [{ $group: { _id: null, n: { $median: { input: "$_id", method: approximate } } } }], as: found },
+    { aggregate: posts, pipeline: [{ $group: { _id: null, n: { $median: { input: '$_id', method: approximate } } } }], as: found },
     { return: 0 }
   ] } }
   linked: { shape: { post.comments: reference } }

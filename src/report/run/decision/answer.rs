@@ -243,10 +243,16 @@ impl<'r> Judged<'r> {
             Some(least) => format!("against {} {}", names(&compared), phrase::no_difference(least)),
             None => format!("undecided against {}{}", names(&compared), phrase::missed(missed)),
         });
-        let of_others = others.into_iter().map(|one| {
+        // Several with one reason are named together.
+        let mut of_reasons: Vec<(String, Vec<&&CriterionResult>)> = Vec::new();
+        for one in others {
             let why = phrase::undecided(one.comparison.verdict, &|place| self.parts.main().name(place));
-            format!("not compared with {} ({why})", self.marked(one.comparison.against))
-        });
+            match of_reasons.iter_mut().find(|(reason, _)| *reason == why) {
+                Some((_, same)) => same.push(one),
+                None => of_reasons.push((why, vec![one])),
+            }
+        }
+        let of_others = of_reasons.iter().map(|(why, all)| format!("not compared with {} ({why})", names(all)));
         of_compared.into_iter().chain(of_others).collect::<Vec<_>>().join(", ")
     }
 
