@@ -16,6 +16,7 @@ pub mod derive;
 pub mod engine;
 pub mod error;
 pub mod generate;
+pub mod infer;
 pub mod plan;
 pub mod record;
 pub mod report;

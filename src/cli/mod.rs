@@ -4,6 +4,7 @@ pub mod answer;
 pub mod argument;
 pub mod catalogue;
 pub mod file_limit;
+pub mod init;
 pub mod install;
 pub mod interrupt;
 pub mod output;

@@ -11,6 +11,7 @@ use crate::cli::argument::{
 use crate::cli::clean::CleanArguments;
 use crate::cli::compare::CompareArguments;
 use crate::cli::explain::ExplainArguments;
+use crate::cli::init::InitArguments;
 use crate::cli::list::ListArguments;
 use crate::cli::rights::RightsArguments;
 use crate::cli::run::RunArguments;
@@ -83,6 +84,11 @@ pub enum CliCommand {
     /// The first ones are compared by a run in the end.
     #[command(after_long_help = crate::cli::EXIT_CODES)]
     Explore(Box<ExploreArguments>),
+    /// Write a model of your database, from a sample that is only read
+    ///
+    /// No value of a document is written. Then: docshape verify, docshape explore.
+    #[command(after_long_help = crate::cli::EXIT_CODES)]
+    Init(InitArguments),
     /// Let documents grow until a strategy refuses, and measure stages
     #[command(after_long_help = crate::cli::EXIT_CODES)]
     Grow(Box<GrowArguments>),
@@ -159,6 +165,7 @@ fn execute_command(command: CliCommand) -> Result<Exit, CliError> {
         CliCommand::Run(arguments) => cli::run::run(*arguments),
         CliCommand::Sweep(arguments) => studies::sweep::command::sweep(&arguments),
         CliCommand::Explore(arguments) => studies::explore::command::explore(&arguments),
+        CliCommand::Init(arguments) => cli::init::init(&arguments),
         CliCommand::Grow(arguments) => studies::growth::command::grow(&arguments),
         CliCommand::Capacity(arguments) => studies::capacity::command::capacity(&arguments),
         CliCommand::Selftest(arguments) => cli::selftest::selftest(&arguments),

@@ -62,6 +62,7 @@ pub struct FieldPlace {
 /// One operation of the model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InferredOperation {
+    /// Its name.
     pub name: String,
     /// Comments in the file: where it comes from, what is a guess.
     pub comments: Vec<String>,

@@ -306,7 +306,7 @@ fn check_files(tls: Option<&Tls>) -> Result<(), ConnectError> {
     Ok(())
 }
 
-fn refused_uri(uri: &str, error: mongodb::error::Error) -> ConnectError {
+pub(super) fn refused_uri(uri: &str, error: mongodb::error::Error) -> ConnectError {
     if let Some(reason) = uri_error::reason(uri, &error.to_string()) {
         return ConnectError::InvalidUri(reason);
     }

@@ -20,6 +20,7 @@ pub mod owner;
 mod pool;
 pub mod primary;
 pub mod process;
+pub mod reader;
 mod server_log;
 mod session;
 pub mod steady;

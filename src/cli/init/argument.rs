@@ -1,0 +1,33 @@
+//! The arguments of `docshape init`.
+
+use clap::Args;
+
+use crate::cli::value::{ConnectionString, name};
+
+/// `init`.
+#[derive(Debug, Clone, Args)]
+pub struct InitArguments {
+    /// Name of the scenario: lower-case letters, digits and `-`. The file is NAME.yaml
+    #[arg(value_name = "NAME", required_unless_present = "rights")]
+    pub name: Option<String>,
+    /// A URI with its database, a folder of mongodump, or files of mongoexport, divided by commas
+    ///
+    /// mongodb://HOST/DATABASE is read only, in a sample of each collection. Files are BSON or lines of Extended JSON.
+    #[arg(long, value_name = "SOURCE", required_unless_present = "rights")]
+    pub from: Option<ConnectionString>,
+    /// Read only these collections; `*` stands for any letters [default: all, up to 200]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
+    pub collections: Vec<String>,
+    /// Write numbers in place of the names of collections and fields
+    #[arg(long)]
+    pub hide_names: bool,
+    /// Replace NAME.yaml if it exists
+    #[arg(long)]
+    pub force: bool,
+    /// Print what was inferred as JSON instead of the summary
+    #[arg(long)]
+    pub json: bool,
+    /// Print the smallest role that suffices, as mongosh statements, and read nothing
+    #[arg(long)]
+    pub rights: bool,
+}

@@ -1,0 +1,89 @@
+//! `docshape init`: writes a model of a database, from a sample that it only reads.
+
+mod argument;
+mod files;
+mod hidden;
+mod live;
+mod rights;
+mod source;
+mod summary;
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+
+use crate::infer::inferred::Inferred;
+use crate::infer::sample::Probe;
+
+use super::exit::{CliError, Exit, write_error};
+use super::next::NextCommand;
+use super::output;
+pub use argument::InitArguments;
+use hidden::Hidden;
+use source::{Origin, Read};
+
+/// Reads a sample, infers a model, and writes it.
+///
+/// # Errors
+/// When the name or the source cannot be used, the file exists, or nothing can be read.
+pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
+    if arguments.rights {
+        return output::print(&rights::statements(arguments.from.as_ref())).map(|()| Exit::Success);
+    }
+    let (Some(name), Some(from)) = (&arguments.name, &arguments.from) else {
+        return Err(CliError::usage("init needs a NAME and --from SOURCE"));
+    };
+    let file = check_name(name)?;
+    if !arguments.force && Path::new(&file).exists() {
+        return Err(CliError::usage(format!("{file} exists; choose another name, or replace it with --force")));
+    }
+    let mut origin = Origin::of(from.reveal())?;
+    let mut read = origin.read(&arguments.collections)?;
+    let inferred = if arguments.hide_names {
+        let mut hidden = Hidden::default();
+        hidden.hide(&mut read);
+        infer(&mut read, &mut hidden.probe(&mut origin))?
+    } else {
+        infer(&mut read, &mut origin)?
+    };
+    let (text, comparison) = inferred.scenario(name, &read.left_out).map_err(|problems| {
+        CliError::failure(format!("the inferred scenario is not valid, which is a mistake of docshape; please report it:\n{problems}"))
+    })?;
+    write(&file, &text, arguments.force)?;
+    if arguments.json {
+        output::print(&summary::json(&inferred, &comparison, &read))?;
+    } else {
+        output::print(&summary::text(&inferred, &comparison, &read, &file, text.lines().count()))?;
+    }
+    NextCommand::new(["verify", &file]).print();
+    Ok(Exit::Success)
+}
+
+fn infer(read: &mut Read, probe: &mut impl Probe) -> Result<Inferred, CliError> {
+    let samples = std::mem::take(&mut read.samples);
+    let (empty, samples): (Vec<_>, Vec<_>) = samples.into_iter().partition(|sample| sample.documents.is_empty());
+    read.left_out.extend(empty.iter().map(|sample| format!("{} was left out: it has no documents", sample.name)));
+    if samples.is_empty() {
+        return Err(CliError::usage(format!("{}: no collection has documents, so there is nothing to infer", read.described)));
+    }
+    Ok(Inferred::of(samples, probe))
+}
+
+/// The file of a scenario of this name.
+fn check_name(name: &str) -> Result<String, CliError> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || name.starts_with('-') || name.len() > 40 || !name.chars().all(is_plain) {
+        return Err(CliError::usage(format!("{name} cannot be the name of a scenario: use lower-case letters, digits and `-`")));
+    }
+    Ok(format!("{name}.yaml"))
+}
+
+/// Writes the file as a whole, or not at all.
+fn write(file: &str, text: &str, replaces: bool) -> Result<(), CliError> {
+    let path = Path::new(file);
+    let beside = tempfile::NamedTempFile::new_in(".").map_err(|error| write_error(path, &error))?;
+    let written = OpenOptions::new().write(true).open(beside.path()).and_then(|mut opened| opened.write_all(text.as_bytes()));
+    written.map_err(|error| write_error(path, &error))?;
+    let kept = if replaces { beside.persist(path).map(drop) } else { beside.persist_noclobber(path).map(drop) };
+    kept.map_err(|error| write_error(path, &error.error))
+}

@@ -1,0 +1,75 @@
+//! From samples to the text of a scenario.
+
+use super::compare::{self, Comparison};
+use super::copies;
+use super::entities::{Entities, Model};
+use super::layout::InferredOperation;
+use super::operations::guessed;
+use super::references;
+use super::relations::{Found, Relations};
+use super::sample::{CollectionSample, Probe};
+use super::tree::Tree;
+use super::write::Scenario;
+
+/// What was inferred of a database.
+#[derive(Debug)]
+pub struct Inferred {
+    /// The collections that were read.
+    pub samples: Vec<CollectionSample>,
+    /// What their documents look like.
+    pub trees: Vec<Tree>,
+    /// References, with copies.
+    pub relations: Relations,
+    /// The model.
+    pub model: Model,
+    /// The operations.
+    pub operations: Vec<InferredOperation>,
+    /// Whether they were observed.
+    pub is_observed: bool,
+}
+
+impl Inferred {
+    /// Infers a model with guessed operations.
+    pub fn of(samples: Vec<CollectionSample>, probe: &mut impl Probe) -> Inferred {
+        let tree = |sample: &CollectionSample| {
+            let mut tree = Tree::default();
+            sample.documents.iter().for_each(|document| tree.add(document));
+            tree.finish();
+            tree
+        };
+        let trees: Vec<Tree> = samples.iter().map(tree).collect();
+        let references = references::find(&samples, &trees, probe);
+        let mut found = Vec::new();
+        for reference in references.found {
+            let copies = copies::find(&samples, &reference, probe);
+            found.push(Found::new(&trees, reference, copies));
+        }
+        let relations = Relations::of(&samples, &trees, found);
+        let model = Entities::model(&samples, &trees, &relations, references.questions);
+        let operations = guessed(&model, &samples);
+        Inferred { samples, trees, relations, model, operations, is_observed: false }
+    }
+
+    /// Lets observed operations take the place of guessed ones.
+    #[must_use]
+    pub fn with_observed(mut self, operations: Vec<InferredOperation>) -> Inferred {
+        if !operations.is_empty() {
+            (self.operations, self.is_observed) = (operations, true);
+        }
+        self
+    }
+
+    /// The scenario, and how its data compare with the sample.
+    ///
+    /// # Errors
+    /// The problems of the text, if it does not compile.
+    pub fn scenario(&self, name: &str, left_out: &[String]) -> Result<(String, Comparison), String> {
+        let text = |other_indexes: &[String]| {
+            let (model, samples, operations, is_observed) = (&self.model, &*self.samples, &*self.operations, self.is_observed);
+            Scenario { name, model, samples, operations, is_observed, other_indexes, left_out }.text()
+        };
+        let plan = compare::plan(&text(&[]))?;
+        let written = text(&compare::other_indexes(&plan, &self.model, &self.samples));
+        Ok((written, compare::compare(&plan, &self.model, &self.trees)))
+    }
+}

@@ -1,0 +1,196 @@
+//! Operations that keys, references and indexes suggest, for databases whose operations nobody has observed.
+
+use super::entities::{EntityDraft, Model};
+use super::layout::{EntityPlace, FieldPlace, InferredOperation};
+use super::names::{UniqueNames, is_plain};
+use super::sample::CollectionSample;
+
+/// More operations are too many to read.
+const MOST: usize = 40;
+/// Records of a list.
+const PAGE: u64 = 10;
+/// Weights of reads by key, lists, new records and updates: no observation, but the order of most applications.
+const WEIGHTS: [f64; 4] = [10.0, 5.0, 2.0, 2.0];
+
+/// Guesses the operations of a model: each entity is read by its keys, listed by its references, created, and changed.
+pub fn guessed(model: &Model, samples: &[CollectionSample]) -> Vec<InferredOperation> {
+    let mut guesses = Guesses { model, samples, names: UniqueNames::default(), made: Vec::new() };
+    let places = model.layout.entities.iter().zip(&model.drafts);
+    for (place, draft) in places.clone() {
+        if place.array.is_none() {
+            guesses.reads(place);
+        }
+        guesses.lists(place, draft);
+    }
+    for (place, draft) in places {
+        guesses.writes(place, draft);
+    }
+    let mut made = guesses.made;
+    made.truncate(MOST);
+    let total: f64 = made.iter().map(|one| one.weight).sum();
+    made.iter_mut().for_each(|one| one.weight = (one.weight / total * 1_000.0).round() / 10.0);
+    made
+}
+
+struct Guesses<'m> {
+    model: &'m Model,
+    samples: &'m [CollectionSample],
+    names: UniqueNames,
+    made: Vec<InferredOperation>,
+}
+
+impl Guesses<'_> {
+    fn reads(&mut self, place: &EntityPlace) {
+        let entity = &place.entity;
+        let with = self.with(place, true);
+        let options = if with.is_empty() { String::new() } else { format!(", with: {{ {with} }}") };
+        self.add(&format!("get_{entity}"), "its key", [(entity, format!("zipf({entity})"))], format!("{{ get: {entity}{options} }}"), 0);
+        for field in place.fields.iter().filter(|field| field.unique && field.field != "_id") {
+            let name = format!("get_{entity}_by_{}", field.field);
+            let does = format!("{{ get: {entity}, by: [{}]{options} }}", field.field);
+            self.add(&name, &format!("its key {}", field.field), [(entity, format!("zipf({entity})"))], does, 0);
+        }
+    }
+
+    fn lists(&mut self, place: &EntityPlace, draft: &EntityDraft) {
+        let entity = &place.entity;
+        let with = self.with(place, false);
+        let options = if with.is_empty() { String::new() } else { format!(", with: {{ {with} }}") };
+        let newest = if draft.arrives_sorted { ", reverse: true" } else { "" };
+        if let Some(parent) = place.parent.as_ref().filter(|_| place.array.is_none()) {
+            let name = format!("list_{}_of_{}", parent.relation, parent.entity);
+            let does = format!("{{ list: {}.{}{newest}, limit: {PAGE}{options} }}", parent.entity, parent.relation);
+            let why = format!("the relation of a {} to its {}", parent.entity, parent.relation);
+            self.add(&name, &why, [(&parent.entity, format!("zipf({})", parent.entity))], does, 1);
+        }
+        let sample = &self.samples[draft.collection];
+        for field in place.fields.iter() {
+            let Some(target) = &field.refers else { continue };
+            if field.is_list {
+                let does = format!("{{ list: {entity}.{}, fields: [_id], unordered: true }}", field.field);
+                let name = format!("list_{}_of_{entity}", field.field);
+                self.add(&name, "its list of keys", [(entity, format!("zipf({entity})"))], does, 1);
+                if let Some((_, inverse)) = draft.inverse.as_ref().filter(|(own, _)| *own == field.field) {
+                    let does = format!("{{ list: {target}.{inverse}, fields: [_id], unordered: true }}");
+                    let name = format!("list_{inverse}_of_{target}");
+                    self.add(&name, "its list of keys", [(target, format!("zipf({target})"))], does, 1);
+                }
+                continue;
+            }
+            let path: Vec<String> = place.array.iter().flatten().chain(&field.path).filter(|part| *part != "[]").cloned().collect();
+            // Records of one entity that refer to each other would have one name for two arguments.
+            if sample.is_indexed(&path.join(".")) && target != entity {
+                let does = format!("{{ list: {entity}, where: {{ {}: <{target}> }}{newest}, limit: {PAGE}{options} }}", field.field);
+                let name = format!("list_{entity}_by_{}", field.field);
+                self.add(&name, &format!("the index of {}", path.join(".")), [(target, format!("zipf({target})"))], does, 1);
+            }
+        }
+    }
+
+    fn writes(&mut self, place: &EntityPlace, draft: &EntityDraft) {
+        let entity = &place.entity;
+        let parent = place.parent.as_ref();
+        let children = |place: &EntityPlace| -> Vec<(String, String)> {
+            let inside = self.model.layout.entities.iter().zip(&self.model.drafts);
+            let own = inside.filter(|(one, _)| one.array.is_some() && one.parent.as_ref().is_some_and(|of| of.entity == place.entity));
+            own.filter_map(|(one, draft)| Some((one.parent.as_ref()?.relation.clone(), draft.count.clone()))).collect()
+        };
+        let inside = children(place);
+        let mut arguments: Vec<(&String, String)> = parent.map(|of| (&of.entity, format!("zipf({})", of.entity))).into_iter().collect();
+        let made = if inside.is_empty() {
+            format!("new({entity})")
+        } else {
+            let counts: Vec<String> = inside.iter().map(|(relation, count)| format!("'{relation}': {count}")).collect();
+            format!("new({entity}, {{{}}})", counts.join(", "))
+        };
+        arguments.push((entity, made));
+        let within = parent.map_or(String::new(), |of| format!(", in: {}", of.entity));
+        let names: Vec<&str> = inside.iter().map(|(relation, _)| relation.as_str()).collect();
+        let with = if names.is_empty() { String::new() } else { format!(", with: [{}]", names.join(", ")) };
+        self.add(&format!("create_{entity}"), "its existence", arguments, format!("{{ create: {entity}{within}{with} }}"), 2);
+        if let Some(field) = self.settable(place, draft) {
+            let name = format!("set_{}_of_{entity}", field.field);
+            let arguments = [(entity, format!("zipf({entity})")), (&"value".to_owned(), plain(&field.generator))];
+            let does = format!("{{ update: {entity}, set: {{ {}: <value> }} }}", field.field);
+            self.add(&name, "a field that could change", arguments, does, 3);
+        }
+    }
+
+    /// The field that an update is most likely about: one of few values, else a number or text.
+    fn settable<'p>(&self, place: &'p EntityPlace, draft: &EntityDraft) -> Option<&'p FieldPlace> {
+        let sorted: Vec<&str> = place.sort.iter().map(|(field, _)| field.as_str()).collect();
+        let helpers: Vec<&str> = draft.helpers.iter().map(|(name, _)| name.as_str()).collect();
+        let is_open = |field: &&FieldPlace| {
+            let is_own = field.refers.is_none() && !field.unique && is_plain(&field.field) && !sorted.contains(&field.field.as_str());
+            let value = plain(&field.generator);
+            let is_drawn = !["missing", "index", "number", "clock()", "range(", "object(", "zipf("].iter().any(|word| value.contains(word));
+            is_own && is_drawn && !field.generator.starts_with('{') && helpers.iter().all(|helper| !value.contains(helper))
+        };
+        let open: Vec<&FieldPlace> = place.fields.iter().filter(is_open).collect();
+        let is_few = |field: &&&FieldPlace| field.generator.contains("one_of([");
+        let varies = |field: &&&FieldPlace| field.generator.contains('(');
+        open.iter().find(is_few).or_else(|| open.iter().find(varies)).copied()
+    }
+
+    /// What is read beside a record: its arrays, and the records that it has copies of.
+    fn with(&self, place: &EntityPlace, has_arrays: bool) -> String {
+        let mut parts = Vec::new();
+        for (key, words) in &self.model.shape {
+            let Some((entity, relation)) = key.split_once('.') else { continue };
+            let child = self.child(entity, relation);
+            let copied = |word: &str| words.iter().find_map(|one| one.strip_prefix(word)?.strip_prefix('(')?.strip_suffix(')'));
+            if let Some(fields) = copied("reference") {
+                let is_list = self.is_list(entity, relation);
+                let up = match child {
+                    Some(child) if child.entity == place.entity => Some(entity),
+                    _ if entity == place.entity && !is_list => Some(relation),
+                    _ => None,
+                };
+                parts.extend(up.map(|up| format!("{up}: [{fields}]")));
+            }
+            if entity == place.entity && has_arrays {
+                if let Some(child) = child.filter(|child| child.array.is_some() && place.array.is_none()) {
+                    let inner = self.with(child, false);
+                    parts.push(if inner.is_empty() { format!("{relation}:") } else { format!("{relation}: {{ with: {{ {inner} }} }}") });
+                }
+                let of_list = copied("list").filter(|_| child.is_none_or(|child| child.array.is_none()));
+                parts.extend(of_list.map(|fields| format!("{relation}: [_id, {fields}]")));
+            }
+        }
+        parts.join(", ")
+    }
+
+    fn is_list(&self, entity: &str, relation: &str) -> bool {
+        let place = self.model.layout.entities.iter().find(|one| one.entity == entity);
+        place.is_some_and(|one| one.fields.iter().any(|field| field.field == relation && field.is_list))
+    }
+
+    fn child(&self, entity: &str, relation: &str) -> Option<&EntityPlace> {
+        let is_it = |one: &&EntityPlace| {
+            one.parent.as_ref().is_some_and(|parent| parent.entity == entity && parent.relation == relation)
+        };
+        self.model.layout.entities.iter().find(is_it)
+    }
+
+    fn add<'n>(
+        &mut self,
+        name: &str,
+        why: &str,
+        arguments: impl IntoIterator<Item = (&'n String, String)>,
+        does: String,
+        weight: usize,
+    ) {
+        self.made.push(InferredOperation {
+            name: self.names.take(name),
+            comments: vec![format!("a guess from {why}")],
+            arguments: arguments.into_iter().map(|(name, value)| (name.clone(), value)).collect(),
+            does,
+            weight: WEIGHTS[weight],
+        });
+    }
+}
+
+/// An expression as it is in a field of YAML, without the quotes of that.
+fn plain(generator: &str) -> String {
+    serde_json::from_str(generator).unwrap_or_else(|_| generator.to_owned())
+}

@@ -1,0 +1,230 @@
+//! Which relation each reference is: to a parent, to another record, or a list; and which arrays are records of their own.
+
+use std::collections::HashSet;
+
+use super::copies::Copy;
+use super::entities::is_settable;
+use super::names::is_plain;
+use super::references::{Reference, is_key};
+use super::sample::CollectionSample;
+use super::tree::{Kind, Node, Tree};
+
+/// Children on average above which a record is a category of others, rather than one that they belong to.
+const MOST_CHILDREN: f64 = 200.0;
+/// The share of documents that have what all should have.
+const NEARLY_ALL: f64 = 0.98;
+/// Arrays around a record.
+const DEEPEST: usize = 2;
+
+/// A reference with the copies beside it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The reference.
+    pub reference: Reference,
+    /// Fields beside it that repeat fields of the record.
+    pub copies: Vec<Copy>,
+    /// Whether the document around it has nothing but the key and exact copies.
+    pub is_all: bool,
+}
+
+impl Found {
+    /// The reference with its copies.
+    pub fn new(trees: &[Tree], reference: Reference, mut copies: Vec<Copy>) -> Found {
+        // What a shape can copy.
+        let target = &trees[reference.target].root;
+        copies.retain(|copy| is_plain(&copy.of) && target.field(&copy.of).is_some_and(is_settable));
+        let around = reference.path.split_last().and_then(|(key, owner)| Some((key, trees[reference.collection].root.at(owner)?)));
+        let is_copy = |name: &String| copies.iter().any(|copy| copy.is_exact() && copy.field == *name);
+        let is_all = around.is_some_and(|(key, owner)| owner.fields.iter().all(|(name, _)| name == key || is_copy(name)));
+        Found { reference, copies, is_all }
+    }
+}
+
+/// Where the records of an entity are told to belong.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Parent {
+    /// The collection of the parent.
+    pub collection: usize,
+    /// The reference of the child, by its number.
+    pub reference: Option<usize>,
+    /// The list of the parent, by its number.
+    pub list: Option<usize>,
+}
+
+/// An array of documents that are records.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array {
+    /// The collection.
+    pub collection: usize,
+    /// The path of the array; `[]` is a part of it for each array around it.
+    pub path: Vec<String>,
+    /// The field that identifies an element; none has to be added.
+    pub key: Option<String>,
+}
+
+/// What the references of all collections mean.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Relations {
+    /// All references.
+    pub found: Vec<Found>,
+    /// The parent of each collection's records.
+    pub parents: Vec<Option<Parent>>,
+    /// Arrays of records, outer ones first.
+    pub arrays: Vec<Array>,
+    /// Lists of keys that several records share, by their numbers; with the list of the other direction.
+    pub lists: Vec<(usize, Option<usize>)>,
+}
+
+impl Relations {
+    /// Decides about all references.
+    pub fn of(samples: &[CollectionSample], trees: &[Tree], found: Vec<Found>) -> Relations {
+        let mut made = Relations { found, parents: vec![None; samples.len()], ..Relations::default() };
+        made.choose_parents(samples, trees);
+        made.find_lists();
+        for (collection, tree) in trees.iter().enumerate() {
+            made.find_arrays(collection, &tree.root, &mut Vec::new());
+        }
+        made
+    }
+
+    /// The reference at a path, or that of a document with nothing but a reference and copies.
+    pub fn at(&self, collection: usize, path: &[String]) -> Option<usize> {
+        let is_at = |one: &Found| one.reference.collection == collection && self.place(one) == path;
+        self.found.iter().position(is_at)
+    }
+
+    /// The path that a reference takes in the model: that of the document around it, if all else there are copies.
+    pub fn place<'f>(&self, one: &'f Found) -> &'f [String] {
+        let path = &one.reference.path;
+        let is_around = path.len() > 1 && is_id(path.last()) && one.is_all;
+        if is_around { &path[..path.len() - 1] } else { path }
+    }
+
+    fn choose_parents(&mut self, samples: &[CollectionSample], trees: &[Tree]) {
+        let mut candidates: Vec<(u64, usize, Parent)> = Vec::new();
+        for (number, one) in self.found.iter().enumerate().filter(|(_, one)| one.reference.field == "_id") {
+            let reference = &one.reference;
+            let (own, target) = (reference.collection, reference.target);
+            let place = self.place(one);
+            if own == target {
+                continue;
+            }
+            let mean = samples[own].count as f64 / samples[target].count.max(1) as f64;
+            if let [field] = place {
+                let share = trees[own].root.field(field).map_or(0.0, |node| present(node) / trees[own].documents().max(1) as f64);
+                if share >= NEARLY_ALL && mean <= MOST_CHILDREN {
+                    let rank = u64::from(samples[own].is_indexed(field)) * 2 + 1;
+                    candidates.push((rank, own, Parent { collection: target, reference: Some(number), list: None }));
+                }
+            } else if is_list(place) && reference.is_exclusive {
+                candidates.push((10, target, Parent { collection: own, reference: None, list: Some(number) }));
+            }
+        }
+        candidates.sort_by_key(|(rank, ..)| std::cmp::Reverse(*rank));
+        for (_, child, parent) in candidates {
+            let is_circle = self.descends(parent.collection, child);
+            match &mut self.parents[child] {
+                // Both directions of one relation.
+                Some(known) if known.collection == parent.collection && known.reference.is_none() => {
+                    known.reference = parent.reference;
+                }
+                None if !is_circle => self.parents[child] = Some(parent),
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    fn descends(&self, one: usize, from: usize) -> bool {
+        one == from || self.parents[one].as_ref().is_some_and(|parent| self.descends(parent.collection, from))
+    }
+
+    fn find_lists(&mut self) {
+        let is_of_parent = |number: usize| self.parents.iter().flatten().any(|parent| parent.list == Some(number));
+        let mut lists: Vec<(usize, Option<usize>)> = Vec::new();
+        for (number, one) in self.found.iter().enumerate() {
+            let reference = &one.reference;
+            if !is_list(self.place(one)) || reference.field != "_id" || is_of_parent(number) || reference.collection == reference.target {
+                continue;
+            }
+            let is_back = |(other, back): &&mut (usize, Option<usize>)| {
+                let other = &self.found[*other].reference;
+                back.is_none() && (other.collection, other.target) == (reference.target, reference.collection)
+            };
+            match lists.iter_mut().find(is_back) {
+                Some((_, back)) => *back = Some(number),
+                None => lists.push((number, None)),
+            }
+        }
+        self.lists = lists;
+    }
+
+    fn find_arrays(&mut self, collection: usize, node: &Node, path: &mut Vec<String>) {
+        if path.iter().filter(|part| *part == "[]").count() == DEEPEST {
+            return;
+        }
+        for (name, field) in &node.fields {
+            let Some(item) = field.item.as_deref().filter(|item| is_of_documents(field, item)) else { continue };
+            path.push(name.clone());
+            let list: Vec<String> = path.iter().cloned().chain(["[]".to_owned()]).collect();
+            let is_known = self.at(collection, &list).is_some() || !is_plain(name);
+            if let Some(key) = self.identity(collection, item, &list).filter(|_| !is_known) {
+                self.arrays.push(Array { collection, path: path.clone(), key });
+                path.push("[]".to_owned());
+                self.find_arrays(collection, item, path);
+                path.pop();
+            }
+            path.pop();
+        }
+    }
+
+    /// What identifies the elements of an array: a field, or `None` inside where they only refer to another record.
+    fn identity(&self, collection: usize, item: &Node, list: &[String]) -> Option<Option<String>> {
+        let documents = item.of_kind(Kind::Object).max(1) as f64;
+        let is_there = |node: &Node| present(node) / documents >= NEARLY_ALL;
+        let is_scalar = |node: &Node| node.main_kind().is_some_and(|(kind, _)| Kind::KEYS.contains(&kind));
+        if item.field("_id").is_some_and(|node| is_there(node) && is_scalar(node)) {
+            return Some(Some("_id".to_owned()));
+        }
+        let is_reference = |name: &str| self.at(collection, &[list, &[name.to_owned()]].concat()).is_some();
+        let is_own = |(name, node): &&(String, Node)| {
+            is_like_key(name, node) && is_there(node) && is_scalar(node) && !is_reference(name) && is_unique(documents as u64, name, node)
+        };
+        if let Some((name, _)) = item.fields.iter().find(is_own) {
+            return Some(Some(name.clone()));
+        }
+        item.fields.iter().any(|(name, _)| is_reference(name)).then_some(None)
+    }
+}
+
+/// Whether values are different, ObjectIds included.
+fn is_unique(documents: u64, name: &str, node: &Node) -> bool {
+    let ids = node.values_of(Kind::ObjectId);
+    let distinct: HashSet<String> = ids.iter().map(super::sample::key_of).collect();
+    ids.len() >= 20 && distinct.len() == ids.len() || is_key(&CollectionSample::default(), documents, name, node)
+}
+
+/// Whether a field is called as keys are.
+fn is_like_key(name: &str, node: &Node) -> bool {
+    const ENDS: [&str; 8] = ["id", "key", "code", "sku", "no", "number", "uuid", "slug"];
+    let lower = name.to_lowercase();
+    ENDS.iter().any(|end| lower.ends_with(end)) || node.main_kind().is_some_and(|(kind, _)| kind == Kind::Uuid)
+}
+
+/// Values that are not null.
+fn present(node: &Node) -> f64 {
+    (node.seen - node.of_kind(Kind::Null)) as f64
+}
+
+fn is_of_documents(field: &Node, item: &Node) -> bool {
+    let of = |node: &Node, kind: Kind| node.of_kind(kind) as f64 >= NEARLY_ALL * node.seen as f64 && node.seen > 0;
+    of(field, Kind::Array) && of(item, Kind::Object) && item.map.is_none()
+}
+
+/// Whether a path is that of the elements of an array in the documents of the collection.
+fn is_list(path: &[String]) -> bool {
+    matches!(path, [field, elements] if elements == "[]" && is_plain(field))
+}
+
+fn is_id(name: Option<&String>) -> bool {
+    name.is_some_and(|name| ["_id", "id"].contains(&name.as_str()))
+}

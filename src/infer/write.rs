@@ -1,0 +1,200 @@
+//! The scenario as text.
+
+use std::fmt::Write as _;
+
+use super::entities::{EntityDraft, Model};
+use super::generator::text;
+use super::layout::{EntityPlace, InferredOperation};
+use super::sample::CollectionSample;
+
+/// The longest line of a mapping that stays on one line.
+const WIDTH: usize = 140;
+
+/// What the text of a scenario is made of.
+#[derive(Debug)]
+pub struct Scenario<'s> {
+    /// Its name.
+    pub name: &'s str,
+    /// The model.
+    pub model: &'s Model,
+    /// The collections.
+    pub samples: &'s [CollectionSample],
+    /// The operations.
+    pub operations: &'s [InferredOperation],
+    /// Whether somebody has observed the operations, and their shares.
+    pub is_observed: bool,
+    /// Indexes of the database that the model does not derive, as comments.
+    pub other_indexes: &'s [String],
+    /// What was read: collections that were left out and why.
+    pub left_out: &'s [String],
+}
+
+impl Scenario<'_> {
+    /// The text.
+    pub fn text(&self) -> String {
+        let mut made = String::new();
+        self.header(&mut made);
+        self.entities(&mut made);
+        self.operations(&mut made);
+        self.mixes(&mut made);
+        self.strategies(&mut made);
+        made
+    }
+
+    fn header(&self, made: &mut String) {
+        made.push_str(
+            "# Written by `docshape init` from a sample of a database: lengths, shares, ranges and made-up tokens, no value of a document.\n",
+        );
+        for question in self.todo() {
+            comment(made, "", &format!("TODO {question}"));
+        }
+        for left_out in self.left_out {
+            comment(made, "", left_out);
+        }
+        let title = format!("{}: which document shape?", self.name);
+        let _ = writeln!(made, "format: 1\nname: {}\ntitle: {}", self.name, text(&title));
+        made.push_str("about: The data and the schema of a database that is in use.\n");
+        let parameters: Vec<String> =
+            self.model.drafts.iter().filter_map(|draft| draft.parameter.as_ref()).map(|(name, value, _)| format!("{name}: {value}")).collect();
+        if !parameters.is_empty() {
+            made.push_str("parameters:\n");
+            parameters.iter().for_each(|one| made.push_str(&format!("  {one}\n")));
+        }
+    }
+
+    /// What only the user knows, the most valuable first.
+    fn todo(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if !self.is_observed {
+            all.push("the mix: how often is each operation called? Its weights are invented".to_owned());
+            all.push("the operations: they are guesses from keys, references and indexes. What does the application do, which fields does it read, what belongs together?".to_owned());
+        }
+        all.extend(self.model.questions.iter().cloned());
+        let copied: Vec<&str> = self.model.shape.iter().filter(|(_, words)| words.iter().any(|word| word.contains('('))).map(|(key, _)| key.as_str()).collect();
+        if !copied.is_empty() {
+            all.push(format!("copies ({}): must they be exact, or may they lag?", copied.join(", ")));
+        }
+        let growing = self.model.layout.entities.iter().zip(&self.model.drafts).filter(|(place, draft)| {
+            place.array.is_some() && draft.children.iter().max().is_some_and(|most| *most > 50)
+        });
+        all.extend(growing.map(|(place, _)| format!("{}: does this array have a bound?", place.array.as_ref().map_or(String::new(), |path| path.join(".")))));
+        all
+    }
+
+    fn entities(&self, made: &mut String) {
+        made.push_str("entities:\n");
+        for (place, draft) in self.model.layout.entities.iter().zip(&self.model.drafts) {
+            draft.comments.iter().for_each(|line| comment(made, "  ", line));
+            self.entity(place, draft, made);
+        }
+    }
+
+    fn entity(&self, place: &EntityPlace, draft: &EntityDraft, made: &mut String) {
+        let _ = writeln!(made, "  {}:", place.entity);
+        if let Some(parent) = &place.parent {
+            let _ = writeln!(made, "    of: {}\n    as: {}", parent.entity, parent.relation);
+        }
+        let _ = writeln!(made, "    count: {}", text(&draft.count));
+        if place.array.is_none() {
+            let _ = writeln!(made, "    collection: {}", text(&place.collection));
+        }
+        if !draft.helpers.is_empty() {
+            made.push_str("    let:\n");
+            draft.helpers.iter().for_each(|(name, value)| made.push_str(&format!("      {name}: {value}\n")));
+        }
+        made.push_str("    fields:\n");
+        for field in &place.fields {
+            let _ = writeln!(made, "      {}: {}", text(&field.field), field.generator);
+        }
+        let sort: Vec<String> = place.sort.iter().map(|(field, direction)| format!("{field}: {direction}")).collect();
+        let _ = writeln!(made, "    sort: {{ {} }}", sort.join(", "));
+        if draft.arrives_sorted {
+            made.push_str("    arrives_sorted: true\n");
+        }
+        if let Some((list, inverse)) = &draft.inverse {
+            let _ = writeln!(made, "    inverse: {{ {list}: {inverse} }}");
+        }
+    }
+
+    fn operations(&self, made: &mut String) {
+        made.push_str("operations:\n");
+        for operation in self.operations {
+            operation.comments.iter().for_each(|line| comment(made, "  ", line));
+            let arguments: Vec<String> = operation.arguments.iter().map(|(name, value)| format!("{name}: {}", text(value))).collect();
+            let arguments = if arguments.is_empty() { String::new() } else { format!("arguments: {{ {} }}, ", arguments.join(", ")) };
+            let line = format!("  {}: {{ {arguments}does: {} }}", operation.name, operation.does);
+            if line.len() <= WIDTH {
+                let _ = writeln!(made, "{line}");
+                continue;
+            }
+            let _ = writeln!(made, "  {}:", operation.name);
+            if !arguments.is_empty() {
+                let _ = writeln!(made, "    {}", arguments.trim_end_matches(", "));
+            }
+            let _ = writeln!(made, "    does: {}", operation.does);
+        }
+    }
+
+    fn mixes(&self, made: &mut String) {
+        made.push_str("mixes:\n");
+        if !self.is_observed {
+            comment(made, "  ", "TODO the weights: nobody has observed the operations");
+        }
+        mapping(made, "  default:", self.operations.iter().map(|one| format!("{}: {}", one.name, one.weight)));
+        comment(made, "  ", "few records and every operation equally often, so that rare ones are verified, too");
+        let parameters = self.model.drafts.iter().filter_map(|draft| draft.parameter.as_ref());
+        let parameters: Vec<String> = parameters.map(|(name, _, verified)| format!("{name}: {verified}")).collect();
+        let parameters = (!parameters.is_empty()).then(|| format!("parameters: {{ {} }}", parameters.join(", ")));
+        mapping(made, "  verify:", parameters.into_iter().chain(self.operations.iter().map(|one| format!("{}: 1", one.name))));
+    }
+
+    fn strategies(&self, made: &mut String) {
+        made.push_str("strategies:\n");
+        comment(made, "  ", "The schema as it is. `docshape explore` derives what else it could be.");
+        self.other_indexes.iter().for_each(|line| comment(made, "  ", line));
+        made.push_str("  present:\n    default: true\n");
+        if self.model.shape.is_empty() {
+            made.push_str("    shape: {}\n");
+            return;
+        }
+        made.push_str("    shape:\n");
+        for (key, words) in &self.model.shape {
+            let one = |word: &String| if word.contains(',') { format!("\"{word}\"") } else { word.clone() };
+            let words: Vec<String> = words.iter().map(one).collect();
+            let words = if let [only] = words.as_slice() { only.clone() } else { format!("[{}]", words.join(", ")) };
+            let _ = writeln!(made, "      {key}: {words}");
+        }
+    }
+}
+
+/// A mapping on one line, or on a line for each entry.
+fn mapping(made: &mut String, start: &str, entries: impl Iterator<Item = String>) {
+    let entries: Vec<String> = entries.collect();
+    let line = format!("{start} {{ {} }}\n", entries.join(", "));
+    if line.len() <= WIDTH {
+        made.push_str(&line);
+        return;
+    }
+    let _ = writeln!(made, "{start}");
+    let indent = " ".repeat(start.len() - start.trim_start().len() + 2);
+    entries.iter().for_each(|entry| made.push_str(&format!("{indent}{entry}\n")));
+}
+
+/// A comment, on as many lines as it needs. Whatever names contain, it stays a comment.
+fn comment(made: &mut String, indent: &str, line: &str) {
+    let line: String = line.chars().map(|c| if c.is_control() || ('\u{2028}'..='\u{202e}').contains(&c) { ' ' } else { c }).collect();
+    let mut length = 0;
+    for (place, word) in line.split(' ').enumerate() {
+        let is_first = place == 0;
+        if is_first || length + word.chars().count() > WIDTH - 20 {
+            made.push_str(if is_first { "" } else { "\n" });
+            let _ = write!(made, "{indent}# ");
+            length = 0;
+        } else {
+            made.push(' ');
+        }
+        made.push_str(word);
+        length += word.chars().count() + 1;
+    }
+    made.push('\n');
+}
