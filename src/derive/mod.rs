@@ -233,7 +233,10 @@ fn derived(
     if !diagnostics.has_errors() && line.iter().all(|one| one.operations.is_empty()) {
         check_unread(model, &shape, strategy, diagnostics);
     }
-    let mut made = map! { "about" => shape.describe(model, false), "label" => shape.describe(model, true) };
+    // Without relations there is nothing to say.
+    let said = [("about", false), ("label", true)].map(|(key, is_short)| (key, shape.describe(model, is_short)));
+    let said = said.into_iter().filter(|(_, text)| !text.is_empty());
+    let mut made = said.fold(map! {}, |made, (key, text)| with(made, key, text));
     if is_unsafe {
         made = with(made, "unsafe", true);
     }

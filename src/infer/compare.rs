@@ -9,10 +9,10 @@ use crate::engine::{self, Documents};
 use crate::plan::{LoadOrder, Plan};
 use crate::scenario::{self, Diagnostics, Source};
 
-use super::entities::Model;
+use super::entities::InferredModel;
 use super::numbers::{quantile, sorted};
 use super::sample::CollectionSample;
-use super::tree::{Node, Tree};
+use super::tree::{SeenNode, SeenTree};
 
 /// Documents of each collection that are drawn.
 const DRAWN: usize = 1_000;
@@ -21,7 +21,7 @@ const FEWEST: usize = 30;
 
 /// Differences of the generated data from the sample.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Comparison {
+pub struct DataComparison {
     /// By collection: bytes of documents, the quantiles 50 and 99 of the sample and of what is generated.
     pub sizes: Vec<(String, [f64; 2], [f64; 2])>,
     /// By array: the distance D of its lengths by Kolmogorov and Smirnov.
@@ -30,7 +30,7 @@ pub struct Comparison {
     pub children: Vec<(String, f64)>,
 }
 
-impl Comparison {
+impl DataComparison {
     /// The greatest relative error of a quantile of sizes, in percent.
     pub fn size_error(&self, quantile: usize) -> f64 {
         let errors = self.sizes.iter().map(|(_, sample, made)| 100.0 * (made[quantile] / sample[quantile].max(1.0) - 1.0).abs());
@@ -50,8 +50,8 @@ pub fn plan(text: &str) -> Result<Plan, String> {
 }
 
 /// Compares the documents of the first strategy with the sample.
-pub fn compare(plan: &Plan, model: &Model, trees: &[Tree]) -> Comparison {
-    let mut made = Comparison::default();
+pub fn compare(plan: &Plan, model: &InferredModel, trees: &[SeenTree]) -> DataComparison {
+    let mut made = DataComparison::default();
     let Some(arm) = plan.arms.first() else { return made };
     for (place, draft) in model.layout.entities.iter().zip(&model.drafts) {
         let tree = &trees[draft.collection];
@@ -84,7 +84,7 @@ pub fn compare(plan: &Plan, model: &Model, trees: &[Tree]) -> Comparison {
 }
 
 /// Indexes of the database that the present strategy does not have, as comments.
-pub fn other_indexes(plan: &Plan, model: &Model, samples: &[CollectionSample]) -> Vec<String> {
+pub fn other_indexes(plan: &Plan, model: &InferredModel, samples: &[CollectionSample]) -> Vec<String> {
     let Some(arm) = plan.arms.first() else { return Vec::new() };
     let mut other = Vec::new();
     for (place, draft) in model.layout.entities.iter().zip(&model.drafts).filter(|(place, _)| place.array.is_none()) {
@@ -126,7 +126,7 @@ fn array_lengths(document: &RawDocument, path: &mut Vec<String>, lengths: &mut B
     }
 }
 
-fn compare_arrays(collection: &str, root: &Node, made: &BTreeMap<Vec<String>, Vec<f64>>, comparison: &mut Comparison) {
+fn compare_arrays(collection: &str, root: &SeenNode, made: &BTreeMap<Vec<String>, Vec<f64>>, comparison: &mut DataComparison) {
     for (path, lengths) in made {
         let Some(node) = root.at(path).filter(|node| node.lengths.len() >= FEWEST) else { continue };
         let sample = node.lengths.iter().map(|length| f64::from(*length)).collect();

@@ -6,9 +6,9 @@ use super::fields::{FieldsOf, clock_field};
 use super::layout::{EntityPlace, FieldPlace, Layout, ParentPlace};
 use super::names::{UniqueNames, cleaned, is_plain, singular};
 use super::numbers;
-use super::relations::{Found, Relations};
+use super::relations::{FoundReference, Relations};
 use super::sample::CollectionSample;
-use super::tree::{Kind, Node, Tree};
+use super::tree::{ValueKind, SeenNode, SeenTree};
 
 /// More documents, or bytes of them, are not generated: what a scenario loads is made anew in every round.
 const MOST_LOADED: (f64, f64) = (200_000.0, 256e6);
@@ -40,7 +40,7 @@ pub struct EntityDraft {
 
 /// A model of a database.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Model {
+pub struct InferredModel {
     /// The entities with their places.
     pub layout: Layout,
     /// The same entities.
@@ -56,23 +56,23 @@ pub struct Model {
 /// Makes the entities.
 pub struct Entities<'s> {
     samples: &'s [CollectionSample],
-    trees: &'s [Tree],
+    trees: &'s [SeenTree],
     relations: &'s Relations,
     /// The names of entities, by collection.
     names: Vec<String>,
     /// The names of arrays of records, by their numbers.
     array_names: Vec<String>,
-    made: Model,
+    made: InferredModel,
 }
 
 impl<'s> Entities<'s> {
     /// The model of these collections.
-    pub fn model(samples: &'s [CollectionSample], trees: &'s [Tree], relations: &'s Relations, questions: Vec<String>) -> Model {
+    pub fn model(samples: &'s [CollectionSample], trees: &'s [SeenTree], relations: &'s Relations, questions: Vec<String>) -> InferredModel {
         let mut names = UniqueNames::default();
         let of_collections: Vec<String> = samples.iter().map(|sample| names.take(&singular(&sample.name))).collect();
         let array = |array: &super::relations::Array| singular(array.path.last().map_or("", String::as_str));
         let array_names = relations.arrays.iter().map(|one| names.take(&array(one))).collect();
-        let made = Model { questions, scale: scale(samples, trees), ..Model::default() };
+        let made = InferredModel { questions, scale: scale(samples, trees), ..InferredModel::default() };
         let mut entities = Entities { samples, trees, relations, names: of_collections, array_names, made };
         for collection in entities.order() {
             entities.add_collection(collection);
@@ -87,7 +87,7 @@ impl<'s> Entities<'s> {
         let mut left: Vec<usize> = (0..self.samples.len()).collect();
         let mut order = Vec::new();
         let needs = |one: usize, of: &[usize]| {
-            let refers = |found: &&Found| found.reference.collection == one && found.reference.target != one;
+            let refers = |found: &&FoundReference| found.reference.collection == one && found.reference.target != one;
             self.relations.found.iter().filter(refers).filter(|found| of.contains(&found.reference.target)).count()
         };
         while !left.is_empty() {
@@ -131,7 +131,7 @@ impl<'s> Entities<'s> {
     }
 
     /// Adds an entity with the arrays of records inside of it.
-    fn add_entity(&mut self, mut place: EntityPlace, mut draft: EntityDraft, node: &Node, path: Vec<String>) {
+    fn add_entity(&mut self, mut place: EntityPlace, mut draft: EntityDraft, node: &SeenNode, path: Vec<String>) {
         let collection = draft.collection;
         let key = self.relations.arrays.iter().find(|array| list_of(array) == path && array.collection == collection);
         let clock = clock_field(node);
@@ -170,7 +170,7 @@ impl<'s> Entities<'s> {
         }
     }
 
-    fn add_array(&mut self, number: usize, parent: &str, field: &Node) {
+    fn add_array(&mut self, number: usize, parent: &str, field: &SeenNode) {
         let array = &self.relations.arrays[number];
         let (collection, name) = (array.collection, array.path.last().cloned().unwrap_or_default());
         let Some(item) = field.item.as_deref() else { return };
@@ -330,16 +330,16 @@ pub fn collection_name(name: &str) -> String {
 }
 
 /// The share of the data that is generated.
-fn scale(samples: &[CollectionSample], trees: &[Tree]) -> f64 {
-    let mean = |tree: &Tree| tree.sizes.iter().map(|size| f64::from(*size)).sum::<f64>() / tree.documents().max(1) as f64;
+fn scale(samples: &[CollectionSample], trees: &[SeenTree]) -> f64 {
+    let mean = |tree: &SeenTree| tree.sizes.iter().map(|size| f64::from(*size)).sum::<f64>() / tree.documents().max(1) as f64;
     let documents: f64 = samples.iter().map(|sample| sample.count as f64).sum();
     let bytes: f64 = samples.iter().zip(trees).map(|(sample, tree)| sample.count as f64 * mean(tree)).sum();
     (MOST_LOADED.0 / documents.max(1.0)).min(MOST_LOADED.1 / bytes.max(1.0)).min(1.0)
 }
 
 /// Whether a node is a scalar that updates may set.
-pub fn is_settable(node: &Node) -> bool {
-    let settable = [Kind::Int, Kind::Long, Kind::Double, Kind::Bool, Kind::Text, Kind::Date, Kind::Decimal];
+pub fn is_settable(node: &SeenNode) -> bool {
+    let settable = [ValueKind::Int, ValueKind::Long, ValueKind::Double, ValueKind::Bool, ValueKind::Text, ValueKind::Date, ValueKind::Decimal];
     node.main_kind().is_some_and(|(kind, seen)| settable.contains(&kind) && seen == node.seen)
 }
 

@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-use super::entities::{Model, plain_field, word};
+use super::entities::{InferredModel, plain_field, word};
 use super::generator::{Generators, Replaced, Written, text};
 use super::layout::{FieldPlace, ParentPlace};
 use super::names::{cleaned, is_plain};
 use super::numbers;
 use super::references::is_key;
-use super::relations::{Found, Relations};
+use super::relations::{FoundReference, Relations};
 use super::sample::{CollectionSample, key_of};
 use super::scalar;
-use super::tree::{Kind, Node};
+use super::tree::{ValueKind, SeenNode};
 
 /// Fields that fewer documents have are left out.
 const LEAST_SHARE: f64 = 0.002;
@@ -25,14 +25,14 @@ pub struct FieldsOf<'f> {
     pub sample: &'f CollectionSample,
     pub collection: usize,
     /// The documents or elements.
-    pub node: &'f Node,
+    pub node: &'f SeenNode,
     /// Their path in the collection's documents.
     pub path: &'f [String],
     pub relations: &'f Relations,
     /// The names of entities, by collection.
     pub names: &'f [String],
     /// The entities so far: those that a copy may be of.
-    pub entities: &'f Model,
+    pub entities: &'f InferredModel,
     /// Of elements of an array: the field that identifies them.
     pub key: Option<Option<&'f str>>,
     /// The field that is the time of creation.
@@ -55,13 +55,13 @@ impl FieldsOf<'_> {
     pub fn make(&self) -> MadeFields {
         let mut made = MadeFields::default();
         made.fields.push(self.id(&mut made.comments));
-        let documents = self.node.of_kind(Kind::Object).max(1);
+        let documents = self.node.of_kind(ValueKind::Object).max(1);
         let replaced = self.replaced();
         let mut generators = Generators { replaced: &replaced, notes: Vec::new() };
         let mut written = Written::default();
         let mut taken: HashSet<String> = ["_id".to_owned()].into();
         taken.extend(self.parent.map(|parent| parent.entity.clone()));
-        let is_rare = |field: &Node| (field.seen as f64) < LEAST_SHARE * documents as f64;
+        let is_rare = |field: &SeenNode| (field.seen as f64) < LEAST_SHARE * documents as f64;
         let skipped = self.skipped();
         for (name, field) in &self.node.fields {
             let path: Vec<String> = self.path.iter().cloned().chain([name.clone()]).collect();
@@ -73,7 +73,7 @@ impl FieldsOf<'_> {
                 break;
             }
             let list: Vec<String> = path.iter().cloned().chain(["[]".to_owned()]).collect();
-            let share = (field.seen - field.of_kind(Kind::Null)) as f64 / documents as f64;
+            let share = (field.seen - field.of_kind(ValueKind::Null)) as f64 / documents as f64;
             if let Some(found) = self.relations.at(self.collection, &path).map(|number| &self.relations.found[number]) {
                 self.add_reference(found, name, share, &mut taken, &mut made);
             } else if let Some(number) = self.relations.at(self.collection, &list) {
@@ -88,7 +88,7 @@ impl FieldsOf<'_> {
                 };
                 // An entry of `...` would spread, and is no name here.
                 let free = if name == "..." { "___".to_owned() } else { unlike(name, &taken) };
-                let is_unique = is_unique && is_scalar(field) && is_plain(&free);
+                let is_unique = is_unique && is_scalar(field) && is_plain(&free) && self.sample.is_indexed(name);
                 made.fields.push(FieldPlace { is_list: false, unique: is_unique, ..plain_field(&free, vec![name.clone()], generator) });
                 taken.insert(free);
             }
@@ -107,8 +107,8 @@ impl FieldsOf<'_> {
         };
         match self.key {
             None | Some(Some("_id")) => {
-                let kind = self.node.field("_id").and_then(Node::main_kind).map(|(kind, _)| kind);
-                if !kind.is_some_and(|kind| Kind::KEYS.contains(&kind)) {
+                let kind = self.node.field("_id").and_then(SeenNode::main_kind).map(|(kind, _)| kind);
+                if !kind.is_some_and(|kind| ValueKind::KEYS.contains(&kind)) {
                     comments.push("its _id is of a type that is no key here: a number takes its place".to_owned());
                 }
                 place("_id")
@@ -172,7 +172,7 @@ impl FieldsOf<'_> {
         replaced
     }
 
-    fn add_reference(&self, found: &Found, name: &str, share: f64, taken: &mut HashSet<String>, made: &mut MadeFields) {
+    fn add_reference(&self, found: &FoundReference, name: &str, share: f64, taken: &mut HashSet<String>, made: &mut MadeFields) {
         let reference = &found.reference;
         let target = &self.names[reference.target];
         let record = format!("zipf({target}, {})", reference.exponent);
@@ -208,7 +208,7 @@ impl FieldsOf<'_> {
         made.shape.push((format!("{}.{free}", self.own), vec![word("reference", &copied)]));
     }
 
-    fn add_list(&self, number: usize, name: &str, field: &Node, made: &mut MadeFields) {
+    fn add_list(&self, number: usize, name: &str, field: &SeenNode, made: &mut MadeFields) {
         let Some((_, back)) = self.relations.lists.iter().find(|(list, _)| *list == number) else { return };
         let found = &self.relations.found[number];
         let target = &self.names[found.reference.target];
@@ -235,7 +235,7 @@ impl FieldsOf<'_> {
 }
 
 /// The fields of the target that exact copies are of, as far as a shape can name them.
-pub fn copied(found: &Found, model: &Model, entity: &str) -> Vec<String> {
+pub fn copied(found: &FoundReference, model: &InferredModel, entity: &str) -> Vec<String> {
     let Some(target) = model.layout.entities.iter().find(|one| one.entity == entity) else { return Vec::new() };
     let is_plain_field = |name: &str| {
         let field = target.fields.iter().find(|field| field.field == name && field.path == [name.to_owned()]);
@@ -247,21 +247,21 @@ pub fn copied(found: &Found, model: &Model, entity: &str) -> Vec<String> {
 }
 
 /// The first date that all documents have and hardly two share: when the record was made.
-pub fn clock_field(node: &Node) -> Option<String> {
-    let documents = node.of_kind(Kind::Object);
-    let is_one = |(name, field): &&(String, Node)| {
-        let values = field.values_of(Kind::Date);
+pub fn clock_field(node: &SeenNode) -> Option<String> {
+    let documents = node.of_kind(ValueKind::Object);
+    let is_one = |(name, field): &&(String, SeenNode)| {
+        let values = field.values_of(ValueKind::Date);
         let distinct: HashSet<String> = values.iter().map(key_of).collect();
         is_plain(name)
             && field.seen == documents
-            && field.of_kind(Kind::Date) == documents
+            && field.of_kind(ValueKind::Date) == documents
             && distinct.len() * 10 >= values.len() * 9
     };
     node.fields.iter().find(is_one).map(|(name, _)| name.clone())
 }
 
-fn is_scalar(node: &Node) -> bool {
-    node.main_kind().is_some_and(|(kind, seen)| Kind::KEYS.contains(&kind) && seen == node.seen)
+fn is_scalar(node: &SeenNode) -> bool {
+    node.main_kind().is_some_and(|(kind, seen)| ValueKind::KEYS.contains(&kind) && seen == node.seen)
 }
 
 /// A name that expressions can follow.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::numbers;
 use super::scalar::{chance, quoted, scalar};
-use super::tree::{Kind, Node};
+use super::tree::{ValueKind, SeenNode};
 
 /// Types and keys with a smaller share are left out.
 const LEAST_SHARE: f64 = 0.002;
@@ -17,17 +17,17 @@ const DEEPEST: usize = 8;
 
 /// A generator.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Generator {
+pub enum FieldGenerator {
     /// An expression.
     Expression(String),
     /// A nested document.
-    Object(Vec<(String, Generator)>),
+    Object(Vec<(String, FieldGenerator)>),
     /// A list with the expression of its length.
-    List(String, Box<Generator>),
+    List(String, Box<FieldGenerator>),
     /// A map: the expressions of its number of keys and of a key, and its values.
-    Map(String, String, Box<Generator>),
+    Map(String, String, Box<FieldGenerator>),
     /// One of several, each with its share.
-    Choice(Vec<(f64, Generator)>),
+    Choice(Vec<(f64, FieldGenerator)>),
     /// The key is left out.
     Missing,
 }
@@ -46,20 +46,20 @@ pub struct Generators<'r> {
 
 impl Generators<'_> {
     /// The generator of a field that `documents` could have.
-    pub fn field(&mut self, node: &Node, path: &[String], documents: u64) -> Generator {
+    pub fn field(&mut self, node: &SeenNode, path: &[String], documents: u64) -> FieldGenerator {
         let share = node.seen as f64 / documents.max(1) as f64;
         let value = self.value(node, path, 0);
         if share >= 1.0 - LEAST_SHARE {
             return value;
         }
         let mut all = vec![(share, value)];
-        all.push((1.0 - share, Generator::Missing));
-        Generator::Choice(all)
+        all.push((1.0 - share, FieldGenerator::Missing));
+        FieldGenerator::Choice(all)
     }
 
-    fn value(&mut self, node: &Node, path: &[String], depth: usize) -> Generator {
+    fn value(&mut self, node: &SeenNode, path: &[String], depth: usize) -> FieldGenerator {
         if let Some(expression) = self.replaced.get(path) {
-            return Generator::Expression(expression.clone());
+            return FieldGenerator::Expression(expression.clone());
         }
         let place = path.iter().filter(|part| *part != "[]").map(String::as_str).collect::<Vec<_>>().join(".");
         let least = (LEAST_SHARE * node.seen as f64).max(0.5);
@@ -68,27 +68,27 @@ impl Generators<'_> {
             self.notes.push(format!("{place}: {} of {} values have other types", rare.iter().map(|(_, n)| **n).sum::<u64>(), node.seen));
         }
         let total: u64 = common.iter().map(|(_, seen)| **seen).sum();
-        let mut made: Vec<(f64, Generator)> = Vec::new();
+        let mut made: Vec<(f64, FieldGenerator)> = Vec::new();
         for (kind, seen) in common {
             let one = match kind {
-                Kind::Object if depth >= DEEPEST => Generator::Expression("{}".to_owned()),
-                Kind::Object if node.map.is_some() => self.map(node, path, &place, depth),
-                Kind::Object => self.object(node, path, depth),
-                Kind::Array => self.list(node, path, depth),
-                kind => Generator::Expression(scalar(node, *kind, &place, &mut self.notes)),
+                ValueKind::Object if depth >= DEEPEST => FieldGenerator::Expression("{}".to_owned()),
+                ValueKind::Object if node.map.is_some() => self.map(node, path, &place, depth),
+                ValueKind::Object => self.object(node, path, depth),
+                ValueKind::Array => self.list(node, path, depth),
+                kind => FieldGenerator::Expression(scalar(node, *kind, &place, &mut self.notes)),
             };
             made.push((*seen as f64 / total.max(1) as f64, one));
         }
         made.sort_by(|a, b| b.0.total_cmp(&a.0));
         match made.len() {
-            0 => Generator::Expression("null".to_owned()),
+            0 => FieldGenerator::Expression("null".to_owned()),
             1 => made.swap_remove(0).1,
-            _ => Generator::Choice(made),
+            _ => FieldGenerator::Choice(made),
         }
     }
 
-    fn object(&mut self, node: &Node, path: &[String], depth: usize) -> Generator {
-        let documents = node.of_kind(Kind::Object);
+    fn object(&mut self, node: &SeenNode, path: &[String], depth: usize) -> FieldGenerator {
+        let documents = node.of_kind(ValueKind::Object);
         let least = LEAST_SHARE * documents as f64;
         let mut entries = Vec::new();
         for (name, field) in node.fields.iter().filter(|(_, field)| field.seen as f64 >= least) {
@@ -102,25 +102,25 @@ impl Generators<'_> {
             let value = if share >= 1.0 - LEAST_SHARE {
                 value
             } else {
-                Generator::Choice(vec![(share, value), (1.0 - share, Generator::Missing)])
+                FieldGenerator::Choice(vec![(share, value), (1.0 - share, FieldGenerator::Missing)])
             };
             entries.push((name.clone(), value));
         }
-        Generator::Object(entries)
+        FieldGenerator::Object(entries)
     }
 
-    fn list(&mut self, node: &Node, path: &[String], depth: usize) -> Generator {
+    fn list(&mut self, node: &SeenNode, path: &[String], depth: usize) -> FieldGenerator {
         let Some(item) = node.item.as_deref().filter(|item| item.seen > 0 && depth < DEEPEST) else {
-            return Generator::Expression("[]".to_owned());
+            return FieldGenerator::Expression("[]".to_owned());
         };
         let length = numbers::ints(node.lengths.iter().map(|length| f64::from(*length)));
         let inner: Vec<String> = path.iter().cloned().chain(["[]".to_owned()]).collect();
-        Generator::List(length, Box::new(self.value(item, &inner, depth + 1)))
+        FieldGenerator::List(length, Box::new(self.value(item, &inner, depth + 1)))
     }
 
-    fn map(&mut self, node: &Node, path: &[String], place: &str, depth: usize) -> Generator {
+    fn map(&mut self, node: &SeenNode, path: &[String], place: &str, depth: usize) -> FieldGenerator {
         let (Some(map), Some(item)) = (&node.map, node.item.as_deref()) else {
-            return Generator::Expression("{}".to_owned());
+            return FieldGenerator::Expression("{}".to_owned());
         };
         let most = node.entries.iter().max().copied().unwrap_or(0);
         let entries = numbers::ints(node.entries.iter().map(|entries| f64::from(*entries)));
@@ -137,7 +137,7 @@ impl Generators<'_> {
         };
         self.notes.push(format!("{place}: a map ({} keys seen)", map.distinct));
         let inner: Vec<String> = path.iter().cloned().chain(["*".to_owned()]).collect();
-        Generator::Map(entries, key, Box::new(self.value(item, &inner, depth + 1)))
+        FieldGenerator::Map(entries, key, Box::new(self.value(item, &inner, depth + 1)))
     }
 }
 
@@ -152,45 +152,45 @@ pub struct Written {
 
 impl Written {
     /// The value of a field.
-    pub fn field(&mut self, generator: &Generator, place: &str) -> String {
+    pub fn field(&mut self, generator: &FieldGenerator, place: &str) -> String {
         self.yaml(generator, place, true)
     }
 
-    fn yaml(&mut self, generator: &Generator, place: &str, has_helpers: bool) -> String {
+    fn yaml(&mut self, generator: &FieldGenerator, place: &str, has_helpers: bool) -> String {
         match generator {
-            Generator::Object(entries) if !entries.is_empty() && !is_special(entries) => {
-                let one = |(name, value): &(String, Generator)| {
+            FieldGenerator::Object(entries) if !entries.is_empty() && !is_special(entries) => {
+                let one = |(name, value): &(String, FieldGenerator)| {
                     format!("{}: {}", text(name), self.yaml(value, &format!("{place}_{name}"), has_helpers))
                 };
                 format!("{{ {} }}", entries.iter().map(one).collect::<Vec<_>>().join(", "))
             }
-            Generator::List(length, item) => {
+            FieldGenerator::List(length, item) => {
                 format!("{{ list: {}, of: {} }}", text(length), self.yaml(item, &format!("{place}_item"), false))
             }
-            Generator::Choice(all) if has_helpers => {
+            FieldGenerator::Choice(all) if has_helpers => {
                 let mut flat = Vec::new();
                 for (number, (share, one)) in all.iter().enumerate() {
-                    let is_large = matches!(one, Generator::Object(entries) if !entries.is_empty() && !is_special(entries))
-                        || matches!(one, Generator::List(..));
+                    let is_large = matches!(one, FieldGenerator::Object(entries) if !entries.is_empty() && !is_special(entries))
+                        || matches!(one, FieldGenerator::List(..));
                     let one = if is_large {
                         let suffix = if number == 0 { String::new() } else { (number + 1).to_string() };
                         let name = format!("a_{}{suffix}", super::names::cleaned(place));
                         let value = self.yaml(one, &format!("{place}{suffix}"), true);
                         self.helpers.push((name.clone(), value));
-                        Generator::Expression(name)
+                        FieldGenerator::Expression(name)
                     } else {
                         one.clone()
                     };
                     flat.push((*share, one));
                 }
-                self.short(&Generator::Choice(flat), place)
+                self.short(&FieldGenerator::Choice(flat), place)
             }
             other => self.short(other, place),
         }
     }
 
     /// An expression, or text of no content where that would be too long.
-    fn short(&mut self, generator: &Generator, place: &str) -> String {
+    fn short(&mut self, generator: &FieldGenerator, place: &str) -> String {
         let made = expression(generator);
         if made.len() <= LONGEST {
             return text(&made);
@@ -201,25 +201,25 @@ impl Written {
 }
 
 /// Whether a mapping with these keys would mean something else.
-fn is_special(entries: &[(String, Generator)]) -> bool {
+fn is_special(entries: &[(String, FieldGenerator)]) -> bool {
     let keys: Vec<&str> = entries.iter().map(|(name, _)| name.as_str()).collect();
     keys.contains(&"list") && keys.contains(&"of") || keys == ["set"] || keys.contains(&"...") || keys.contains(&"use")
 }
 
 /// A generator as one expression.
-pub fn expression(generator: &Generator) -> String {
+pub fn expression(generator: &FieldGenerator) -> String {
     match generator {
-        Generator::Expression(text) => text.clone(),
-        Generator::Missing => "missing".to_owned(),
-        Generator::List(length, item) => format!("range(0, {length}).map(i, {})", expression(item)),
-        Generator::Map(entries, keys, item) => {
+        FieldGenerator::Expression(text) => text.clone(),
+        FieldGenerator::Missing => "missing".to_owned(),
+        FieldGenerator::List(length, item) => format!("range(0, {length}).map(i, {})", expression(item)),
+        FieldGenerator::Map(entries, keys, item) => {
             format!("[{entries}].map(n, object({keys}, range(0, n).map(i, {})))[0]", expression(item))
         }
-        Generator::Object(entries) => {
-            let one = |(name, value): &(String, Generator)| format!("{}: {}", quoted(name), expression(value));
+        FieldGenerator::Object(entries) => {
+            let one = |(name, value): &(String, FieldGenerator)| format!("{}: {}", quoted(name), expression(value));
             format!("{{{}}}", entries.iter().map(one).collect::<Vec<_>>().join(", "))
         }
-        Generator::Choice(all) => {
+        FieldGenerator::Choice(all) => {
             let mut left: f64 = all.iter().map(|(share, _)| share).sum();
             let mut made = String::new();
             for (place, (share, one)) in all.iter().enumerate() {
@@ -248,11 +248,11 @@ pub fn text(text: &str) -> String {
 mod tests {
     use bson::{Document, doc};
 
-    use super::super::tree::Tree;
+    use super::super::tree::SeenTree;
     use super::*;
 
     fn written(documents: impl IntoIterator<Item = Document>, field: &str) -> (String, Written) {
-        let mut tree = Tree::default();
+        let mut tree = SeenTree::default();
         documents.into_iter().for_each(|one| tree.add(&bson::RawDocumentBuf::try_from(&one).unwrap()));
         tree.finish();
         let replaced = Replaced::new();

@@ -1,15 +1,15 @@
 //! From samples to the text of a scenario.
 
-use super::compare::{self, Comparison};
+use super::compare::{self, DataComparison};
 use super::copies;
-use super::entities::{Entities, Model};
+use super::entities::{Entities, InferredModel};
 use super::layout::InferredOperation;
 use super::operations::guessed;
 use super::references;
-use super::relations::{Found, Relations};
+use super::relations::{FoundReference, Relations};
 use super::sample::{CollectionSample, Probe};
-use super::tree::Tree;
-use super::write::Scenario;
+use super::tree::SeenTree;
+use super::write::ScenarioText;
 
 /// What was inferred of a database.
 #[derive(Debug)]
@@ -17,11 +17,11 @@ pub struct Inferred {
     /// The collections that were read.
     pub samples: Vec<CollectionSample>,
     /// What their documents look like.
-    pub trees: Vec<Tree>,
+    pub trees: Vec<SeenTree>,
     /// References, with copies.
     pub relations: Relations,
     /// The model.
-    pub model: Model,
+    pub model: InferredModel,
     /// The operations.
     pub operations: Vec<InferredOperation>,
     /// Whether they were observed.
@@ -32,18 +32,21 @@ impl Inferred {
     /// Infers a model with guessed operations.
     pub fn of(samples: Vec<CollectionSample>, probe: &mut impl Probe) -> Inferred {
         let tree = |sample: &CollectionSample| {
-            let mut tree = Tree::default();
+            let mut tree = SeenTree::default();
             sample.documents.iter().for_each(|document| tree.add(document));
             tree.finish();
             tree
         };
-        let trees: Vec<Tree> = samples.iter().map(tree).collect();
+        let trees: Vec<SeenTree> = samples.iter().map(tree).collect();
         let references = references::find(&samples, &trees, probe);
         let mut found = Vec::new();
         for reference in references.found {
             let copies = copies::find(&samples, &reference, probe);
-            found.push(Found::new(&trees, reference, copies));
+            found.push(FoundReference::new(&trees, reference, copies));
         }
+        // A copy of a natural key is no second reference.
+        let copied: Vec<(usize, Vec<String>)> = found.iter().flat_map(FoundReference::copied_paths).collect();
+        found.retain(|one| !copied.contains(&(one.reference.collection, one.reference.path.clone())));
         let relations = Relations::of(&samples, &trees, found);
         let model = Entities::model(&samples, &trees, &relations, references.questions);
         let operations = guessed(&model, &samples);
@@ -63,10 +66,10 @@ impl Inferred {
     ///
     /// # Errors
     /// The problems of the text, if it does not compile.
-    pub fn scenario(&self, name: &str, left_out: &[String]) -> Result<(String, Comparison), String> {
+    pub fn scenario(&self, name: &str, left_out: &[String]) -> Result<(String, DataComparison), String> {
         let text = |other_indexes: &[String]| {
             let (model, samples, operations, is_observed) = (&self.model, &*self.samples, &*self.operations, self.is_observed);
-            Scenario { name, model, samples, operations, is_observed, other_indexes, left_out }.text()
+            ScenarioText { name, model, samples, operations, is_observed, other_indexes, left_out }.text()
         };
         let plan = compare::plan(&text(&[]))?;
         let written = text(&compare::other_indexes(&plan, &self.model, &self.samples));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::tree::{Kind, Node};
+use super::tree::{ValueKind, SeenNode};
 
 /// The fewest documents and names that tell a map from a document.
 const FEWEST: (u64, usize) = (5, 8);
@@ -11,8 +11,8 @@ const MANY_NAMES: usize = 50;
 
 /// Whether the documents of a node are maps: many names with values of one type, few of which are in most documents, and
 /// either names that occur once, names of one form, or very many.
-pub fn is_map(node: &Node) -> bool {
-    let (documents, names) = (node.of_kind(Kind::Object), node.fields.len());
+pub fn is_map(node: &SeenNode) -> bool {
+    let (documents, names) = (node.of_kind(ValueKind::Object), node.fields.len());
     if documents < FEWEST.0 || names < FEWEST.1 {
         return false;
     }
@@ -53,11 +53,11 @@ fn mask(name: &str) -> String {
 mod tests {
     use bson::{Bson, Document, doc};
 
-    use super::super::tree::Tree;
+    use super::super::tree::SeenTree;
     use super::*;
 
     fn is(documents: impl Iterator<Item = Document>) -> bool {
-        let mut tree = Tree::default();
+        let mut tree = SeenTree::default();
         documents.for_each(|one| tree.add(&bson::RawDocumentBuf::try_from(&doc! { "m": one }).unwrap()));
         is_map(tree.root.field("m").unwrap())
     }

@@ -1,6 +1,6 @@
 //! Operations that keys, references and indexes suggest, for databases whose operations nobody has observed.
 
-use super::entities::{EntityDraft, Model};
+use super::entities::{EntityDraft, InferredModel};
 use super::layout::{EntityPlace, FieldPlace, InferredOperation};
 use super::names::{UniqueNames, is_plain};
 use super::sample::CollectionSample;
@@ -13,7 +13,7 @@ const PAGE: u64 = 10;
 const WEIGHTS: [f64; 4] = [10.0, 5.0, 2.0, 2.0];
 
 /// Guesses the operations of a model: each entity is read by its keys, listed by its references, created, and changed.
-pub fn guessed(model: &Model, samples: &[CollectionSample]) -> Vec<InferredOperation> {
+pub fn guessed(model: &InferredModel, samples: &[CollectionSample]) -> Vec<InferredOperation> {
     let mut guesses = Guesses { model, samples, names: UniqueNames::default(), made: Vec::new() };
     let places = model.layout.entities.iter().zip(&model.drafts);
     for (place, draft) in places.clone() {
@@ -33,7 +33,7 @@ pub fn guessed(model: &Model, samples: &[CollectionSample]) -> Vec<InferredOpera
 }
 
 struct Guesses<'m> {
-    model: &'m Model,
+    model: &'m InferredModel,
     samples: &'m [CollectionSample],
     names: UniqueNames,
     made: Vec<InferredOperation>,
@@ -53,7 +53,6 @@ impl Guesses<'_> {
     }
 
     fn lists(&mut self, place: &EntityPlace, draft: &EntityDraft) {
-        let entity = &place.entity;
         let with = self.with(place, false);
         let options = if with.is_empty() { String::new() } else { format!(", with: {{ {with} }}") };
         let newest = if draft.arrives_sorted { ", reverse: true" } else { "" };
@@ -63,8 +62,15 @@ impl Guesses<'_> {
             let why = format!("the relation of a {} to its {}", parent.entity, parent.relation);
             self.add(&name, &why, [(&parent.entity, format!("zipf({})", parent.entity))], does, 1);
         }
-        let sample = &self.samples[draft.collection];
-        for field in place.fields.iter() {
+        self.lists_by_reference(place, draft, newest, &options);
+        if place.array.is_none() {
+            self.lists_by_index(place, draft, newest, &options);
+        }
+    }
+
+    fn lists_by_reference(&mut self, place: &EntityPlace, draft: &EntityDraft, newest: &str, options: &str) {
+        let (entity, sample) = (&place.entity, &self.samples[draft.collection]);
+        for field in &place.fields {
             let Some(target) = &field.refers else { continue };
             if field.is_list {
                 let does = format!("{{ list: {entity}.{}, fields: [_id], unordered: true }}", field.field);
@@ -84,6 +90,24 @@ impl Guesses<'_> {
                 let name = format!("list_{entity}_by_{}", field.field);
                 self.add(&name, &format!("the index of {}", path.join(".")), [(target, format!("zipf({target})"))], does, 1);
             }
+        }
+    }
+
+    /// Lists by the first fields of indexes that are no references.
+    fn lists_by_index(&mut self, place: &EntityPlace, draft: &EntityDraft, newest: &str, options: &str) {
+        let entity = &place.entity;
+        for index in &self.samples[draft.collection].indexes {
+            let is_first = |field: &&FieldPlace| index.first_field() == field.path.first().map(String::as_str) && field.path.len() == 1;
+            let Some(field) = place.fields.iter().find(is_first).filter(|field| is_drawn(field, draft) && field.refers.is_none()) else {
+                continue;
+            };
+            let name = format!("list_{entity}_by_{}", field.field);
+            if index.is_unique || self.made.iter().any(|one| one.name == name) {
+                continue;
+            }
+            let does = format!("{{ list: {entity}, where: {{ {}: <value> }}{newest}, limit: {PAGE}{options} }}", field.field);
+            let value = [(&"value".to_owned(), plain(&field.generator))];
+            self.add(&name, &format!("the index of {}", field.field), value, does, 1);
         }
     }
 
@@ -119,12 +143,8 @@ impl Guesses<'_> {
     /// The field that an update is most likely about: one of few values, else a number or text.
     fn settable<'p>(&self, place: &'p EntityPlace, draft: &EntityDraft) -> Option<&'p FieldPlace> {
         let sorted: Vec<&str> = place.sort.iter().map(|(field, _)| field.as_str()).collect();
-        let helpers: Vec<&str> = draft.helpers.iter().map(|(name, _)| name.as_str()).collect();
         let is_open = |field: &&FieldPlace| {
-            let is_own = field.refers.is_none() && !field.unique && is_plain(&field.field) && !sorted.contains(&field.field.as_str());
-            let value = plain(&field.generator);
-            let is_drawn = !["missing", "index", "number", "clock()", "range(", "object(", "zipf("].iter().any(|word| value.contains(word));
-            is_own && is_drawn && !field.generator.starts_with('{') && helpers.iter().all(|helper| !value.contains(helper))
+            field.refers.is_none() && !field.unique && !sorted.contains(&field.field.as_str()) && is_drawn(field, draft)
         };
         let open: Vec<&FieldPlace> = place.fields.iter().filter(is_open).collect();
         let is_few = |field: &&&FieldPlace| field.generator.contains("one_of([");
@@ -143,7 +163,7 @@ impl Guesses<'_> {
                 let is_list = self.is_list(entity, relation);
                 let up = match child {
                     Some(child) if child.entity == place.entity => Some(entity),
-                    _ if entity == place.entity && !is_list => Some(relation),
+                    None if entity == place.entity && !is_list => Some(relation),
                     _ => None,
                 };
                 parts.extend(up.map(|up| format!("{up}: [{fields}]")));
@@ -188,6 +208,14 @@ impl Guesses<'_> {
             weight: WEIGHTS[weight],
         });
     }
+}
+
+/// Whether a call can draw a value of a field, as a record does.
+fn is_drawn(field: &FieldPlace, draft: &EntityDraft) -> bool {
+    const OF_RECORDS: [&str; 7] = ["missing", "index", "number", "clock()", "range(", "object(", "zipf("];
+    let value = plain(&field.generator);
+    let has_helper = draft.helpers.iter().any(|(helper, _)| value.contains(helper.as_str()));
+    is_plain(&field.field) && !field.generator.starts_with('{') && !has_helper && !OF_RECORDS.iter().any(|word| value.contains(word))
 }
 
 /// An expression as it is in a field of YAML, without the quotes of that.

@@ -7,7 +7,7 @@ use bson::Bson;
 use super::names::singular;
 use super::sample::{CollectionSample, Probe, key_of};
 use super::skew;
-use super::tree::{Kind, Node, Tree};
+use super::tree::{ValueKind, SeenNode, SeenTree};
 
 /// Fewer different values say nothing.
 const FEWEST_VALUES: usize = 8;
@@ -55,11 +55,11 @@ pub struct References {
 }
 
 /// Looks for references among collections with their trees. `declared` has what the user says: `orders.user` is a key of `users`.
-pub fn find(samples: &[CollectionSample], trees: &[Tree], probe: &mut impl Probe) -> References {
+pub fn find(samples: &[CollectionSample], trees: &[SeenTree], probe: &mut impl Probe) -> References {
     let keys = keys(samples, trees);
     let mut made = References::default();
     for (collection, tree) in trees.iter().enumerate() {
-        let mut places: Vec<(Vec<String>, &Node)> = Vec::new();
+        let mut places: Vec<(Vec<String>, &SeenNode)> = Vec::new();
         tree.root.walk(&mut Vec::new(), &mut |path, node| places.push((path.to_vec(), node)));
         for (path, node) in places.iter().filter(|(path, _)| *path != ["_id"]) {
             let search = Search { samples, trees, collection, path, node };
@@ -73,7 +73,7 @@ pub fn find(samples: &[CollectionSample], trees: &[Tree], probe: &mut impl Probe
 }
 
 /// The keys of all collections: `_id`, unique indexes of one field, and fields without an equal pair.
-fn keys(samples: &[CollectionSample], trees: &[Tree]) -> Vec<(usize, String)> {
+fn keys(samples: &[CollectionSample], trees: &[SeenTree]) -> Vec<(usize, String)> {
     let mut keys = Vec::new();
     for (collection, (sample, tree)) in samples.iter().zip(trees).enumerate() {
         keys.push((collection, "_id".to_owned()));
@@ -87,12 +87,12 @@ fn keys(samples: &[CollectionSample], trees: &[Tree]) -> Vec<(usize, String)> {
 }
 
 /// Whether a field finds a record: by its index, or because no two values are equal.
-pub fn is_key(sample: &CollectionSample, documents: u64, name: &str, node: &Node) -> bool {
+pub fn is_key(sample: &CollectionSample, documents: u64, name: &str, node: &SeenNode) -> bool {
     let has_index = |index: &&super::sample::SampledIndex| index.is_unique && index.only_field() == Some(name);
     if sample.indexes.iter().any(|index| has_index(&index)) {
         return true;
     }
-    let kinds = [Kind::Text, Kind::Int, Kind::Long, Kind::Uuid];
+    let kinds = [ValueKind::Text, ValueKind::Int, ValueKind::Long, ValueKind::Uuid];
     let values: Vec<&Bson> = kinds.iter().flat_map(|kind| node.values_of(*kind)).collect();
     let distinct: HashSet<String> = values.iter().map(|value| key_of(value)).collect();
     values.len() >= DISTINCT && distinct.len() == values.len() && node.seen * 100 >= documents * 99
@@ -106,10 +106,10 @@ fn names(path: &[String], collection: &str) -> bool {
 
 struct Search<'s> {
     samples: &'s [CollectionSample],
-    trees: &'s [Tree],
+    trees: &'s [SeenTree],
     collection: usize,
     path: &'s [String],
-    node: &'s Node,
+    node: &'s SeenNode,
 }
 
 impl Search<'_> {
@@ -117,16 +117,16 @@ impl Search<'_> {
     fn matching(&self, target: usize, field: &str, probe: &mut impl Probe, questions: &mut Vec<String>) -> Option<Reference> {
         let tree = &self.trees[target];
         let key = tree.root.field(field)?;
-        let (kind, seen) = self.node.main_kind().filter(|(kind, _)| Kind::KEYS.contains(kind))?;
+        let (kind, seen) = self.node.main_kind().filter(|(kind, _)| ValueKind::KEYS.contains(kind))?;
         let is_same = target == self.collection && *self.path == [field.to_owned()];
-        let is_whole = |kind: Kind| matches!(kind, Kind::Int | Kind::Long);
+        let is_whole = |kind: ValueKind| matches!(kind, ValueKind::Int | ValueKind::Long);
         let has_kind = key.of_kind(kind) > 0 || is_whole(kind) && key.main_kind().is_some_and(|(own, _)| is_whole(own));
         if is_same || !has_kind || seen * 10 < self.node.seen * 9 {
             return None;
         }
         let values = self.node.values_of(kind);
         let distinct = distinct(values);
-        if distinct.len() < FEWEST_VALUES || kind == Kind::Text && !has_equal_lengths(self.node, key) {
+        if distinct.len() < FEWEST_VALUES || kind == ValueKind::Text && !has_equal_lengths(self.node, key) {
             return None;
         }
         let asked: Vec<Bson> = spread(&distinct, LOOKED_UP);
@@ -186,20 +186,20 @@ impl Search<'_> {
     }
 
     /// The share of any numbers in the range of the values that would be found: how dense the keys are there.
-    fn chance(&self, target: usize, key: &Node, distinct: &[Bson]) -> f64 {
+    fn chance(&self, target: usize, key: &SeenNode, distinct: &[Bson]) -> f64 {
         let number = |value: &Bson| value.as_i64().or_else(|| value.as_i32().map(i64::from)).map(|n| n as f64);
         let all: Vec<f64> = distinct.iter().filter_map(number).collect();
         let (low, high) = all.iter().fold((f64::MAX, f64::MIN), |(low, high), n| (low.min(*n), high.max(*n)));
-        let keys = [Kind::Int, Kind::Long].into_iter().flat_map(|kind| key.values_of(kind)).filter_map(number);
+        let keys = [ValueKind::Int, ValueKind::Long].into_iter().flat_map(|kind| key.values_of(kind)).filter_map(number);
         let within = keys.filter(|n| (low..=high).contains(n)).count() as f64;
         let sample = &self.samples[target];
         let fraction = (key.seen as f64 / sample.count.max(1) as f64).clamp(1e-9, 1.0);
         (within / (high - low + 1.0).max(1.0) / fraction).min(1.0)
     }
 
-    fn fan_out(&self, target: usize, key: &Node, exponent: f64, probe: &mut impl Probe) -> (Vec<u64>, bool) {
+    fn fan_out(&self, target: usize, key: &SeenNode, exponent: f64, probe: &mut impl Probe) -> (Vec<u64>, bool) {
         let own = &self.samples[self.collection];
-        let keys: Vec<Bson> = Kind::KEYS.iter().flat_map(|kind| key.values_of(*kind)).cloned().collect();
+        let keys: Vec<Bson> = ValueKind::KEYS.iter().flat_map(|kind| key.values_of(*kind)).cloned().collect();
         let parents = spread(&keys, PARENTS);
         let array = self.path.iter().position(|part| part == "[]").map(|at| self.path[..at].join("."));
         let fields = self.path.iter().filter(|part| *part != "[]").map(String::as_str).collect::<Vec<_>>().join(".");
@@ -241,8 +241,8 @@ fn counts(values: &[Bson]) -> Vec<u64> {
     counts.into_values().collect()
 }
 
-fn has_equal_lengths(one: &Node, other: &Node) -> bool {
-    let lengths = |node: &Node| -> HashSet<u32> { node.bytes.get(&Kind::Text).into_iter().flatten().copied().collect() };
+fn has_equal_lengths(one: &SeenNode, other: &SeenNode) -> bool {
+    let lengths = |node: &SeenNode| -> HashSet<u32> { node.bytes.get(&ValueKind::Text).into_iter().flatten().copied().collect() };
     !lengths(one).is_disjoint(&lengths(other))
 }
 
@@ -258,9 +258,9 @@ pub(super) mod tests {
         CollectionSample { name: name.to_owned(), count: documents.len() as u64, documents, is_whole: true, ..Default::default() }
     }
 
-    pub fn trees(samples: &[CollectionSample]) -> Vec<Tree> {
+    pub fn trees(samples: &[CollectionSample]) -> Vec<SeenTree> {
         let tree = |sample: &CollectionSample| {
-            let mut tree = Tree::default();
+            let mut tree = SeenTree::default();
             sample.documents.iter().for_each(|document| tree.add(document));
             tree.finish();
             tree

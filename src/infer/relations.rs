@@ -7,7 +7,7 @@ use super::entities::is_settable;
 use super::names::is_plain;
 use super::references::{Reference, is_key};
 use super::sample::CollectionSample;
-use super::tree::{Kind, Node, Tree};
+use super::tree::{ValueKind, SeenNode, SeenTree};
 
 /// Children on average above which a record is a category of others, rather than one that they belong to.
 const MOST_CHILDREN: f64 = 200.0;
@@ -18,7 +18,7 @@ const DEEPEST: usize = 2;
 
 /// A reference with the copies beside it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundReference {
     /// The reference.
     pub reference: Reference,
     /// Fields beside it that repeat fields of the record.
@@ -27,16 +27,23 @@ pub struct Found {
     pub is_all: bool,
 }
 
-impl Found {
+impl FoundReference {
     /// The reference with its copies.
-    pub fn new(trees: &[Tree], reference: Reference, mut copies: Vec<Copy>) -> Found {
+    pub fn new(trees: &[SeenTree], reference: Reference, mut copies: Vec<Copy>) -> FoundReference {
         // What a shape can copy.
         let target = &trees[reference.target].root;
         copies.retain(|copy| is_plain(&copy.of) && target.field(&copy.of).is_some_and(is_settable));
         let around = reference.path.split_last().and_then(|(key, owner)| Some((key, trees[reference.collection].root.at(owner)?)));
         let is_copy = |name: &String| copies.iter().any(|copy| copy.is_exact() && copy.field == *name);
         let is_all = around.is_some_and(|(key, owner)| owner.fields.iter().all(|(name, _)| name == key || is_copy(name)));
-        Found { reference, copies, is_all }
+        FoundReference { reference, copies, is_all }
+    }
+
+    /// The paths of the copies, with the collection.
+    pub fn copied_paths(&self) -> impl Iterator<Item = (usize, Vec<String>)> {
+        let owner = &self.reference.path[..self.reference.path.len() - 1];
+        let path = |copy: &Copy| owner.iter().cloned().chain([copy.field.clone()]).collect();
+        self.copies.iter().filter(|copy| copy.is_exact()).map(move |copy| (self.reference.collection, path(copy)))
     }
 }
 
@@ -66,7 +73,7 @@ pub struct Array {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Relations {
     /// All references.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundReference>,
     /// The parent of each collection's records.
     pub parents: Vec<Option<Parent>>,
     /// Arrays of records, outer ones first.
@@ -77,7 +84,7 @@ pub struct Relations {
 
 impl Relations {
     /// Decides about all references.
-    pub fn of(samples: &[CollectionSample], trees: &[Tree], found: Vec<Found>) -> Relations {
+    pub fn of(samples: &[CollectionSample], trees: &[SeenTree], found: Vec<FoundReference>) -> Relations {
         let mut made = Relations { found, parents: vec![None; samples.len()], ..Relations::default() };
         made.choose_parents(samples, trees);
         made.find_lists();
@@ -89,18 +96,18 @@ impl Relations {
 
     /// The reference at a path, or that of a document with nothing but a reference and copies.
     pub fn at(&self, collection: usize, path: &[String]) -> Option<usize> {
-        let is_at = |one: &Found| one.reference.collection == collection && self.place(one) == path;
+        let is_at = |one: &FoundReference| one.reference.collection == collection && self.place(one) == path;
         self.found.iter().position(is_at)
     }
 
     /// The path that a reference takes in the model: that of the document around it, if all else there are copies.
-    pub fn place<'f>(&self, one: &'f Found) -> &'f [String] {
+    pub fn place<'f>(&self, one: &'f FoundReference) -> &'f [String] {
         let path = &one.reference.path;
         let is_around = path.len() > 1 && is_id(path.last()) && one.is_all;
         if is_around { &path[..path.len() - 1] } else { path }
     }
 
-    fn choose_parents(&mut self, samples: &[CollectionSample], trees: &[Tree]) {
+    fn choose_parents(&mut self, samples: &[CollectionSample], trees: &[SeenTree]) {
         let mut candidates: Vec<(u64, usize, Parent)> = Vec::new();
         for (number, one) in self.found.iter().enumerate().filter(|(_, one)| one.reference.field == "_id") {
             let reference = &one.reference;
@@ -158,7 +165,7 @@ impl Relations {
         self.lists = lists;
     }
 
-    fn find_arrays(&mut self, collection: usize, node: &Node, path: &mut Vec<String>) {
+    fn find_arrays(&mut self, collection: usize, node: &SeenNode, path: &mut Vec<String>) {
         if path.iter().filter(|part| *part == "[]").count() == DEEPEST {
             return;
         }
@@ -178,15 +185,15 @@ impl Relations {
     }
 
     /// What identifies the elements of an array: a field, or `None` inside where they only refer to another record.
-    fn identity(&self, collection: usize, item: &Node, list: &[String]) -> Option<Option<String>> {
-        let documents = item.of_kind(Kind::Object).max(1) as f64;
-        let is_there = |node: &Node| present(node) / documents >= NEARLY_ALL;
-        let is_scalar = |node: &Node| node.main_kind().is_some_and(|(kind, _)| Kind::KEYS.contains(&kind));
+    fn identity(&self, collection: usize, item: &SeenNode, list: &[String]) -> Option<Option<String>> {
+        let documents = item.of_kind(ValueKind::Object).max(1) as f64;
+        let is_there = |node: &SeenNode| present(node) / documents >= NEARLY_ALL;
+        let is_scalar = |node: &SeenNode| node.main_kind().is_some_and(|(kind, _)| ValueKind::KEYS.contains(&kind));
         if item.field("_id").is_some_and(|node| is_there(node) && is_scalar(node)) {
             return Some(Some("_id".to_owned()));
         }
         let is_reference = |name: &str| self.at(collection, &[list, &[name.to_owned()]].concat()).is_some();
-        let is_own = |(name, node): &&(String, Node)| {
+        let is_own = |(name, node): &&(String, SeenNode)| {
             is_like_key(name, node) && is_there(node) && is_scalar(node) && !is_reference(name) && is_unique(documents as u64, name, node)
         };
         if let Some((name, _)) = item.fields.iter().find(is_own) {
@@ -197,27 +204,27 @@ impl Relations {
 }
 
 /// Whether values are different, ObjectIds included.
-fn is_unique(documents: u64, name: &str, node: &Node) -> bool {
-    let ids = node.values_of(Kind::ObjectId);
+fn is_unique(documents: u64, name: &str, node: &SeenNode) -> bool {
+    let ids = node.values_of(ValueKind::ObjectId);
     let distinct: HashSet<String> = ids.iter().map(super::sample::key_of).collect();
     ids.len() >= 20 && distinct.len() == ids.len() || is_key(&CollectionSample::default(), documents, name, node)
 }
 
 /// Whether a field is called as keys are.
-fn is_like_key(name: &str, node: &Node) -> bool {
+fn is_like_key(name: &str, node: &SeenNode) -> bool {
     const ENDS: [&str; 8] = ["id", "key", "code", "sku", "no", "number", "uuid", "slug"];
     let lower = name.to_lowercase();
-    ENDS.iter().any(|end| lower.ends_with(end)) || node.main_kind().is_some_and(|(kind, _)| kind == Kind::Uuid)
+    ENDS.iter().any(|end| lower.ends_with(end)) || node.main_kind().is_some_and(|(kind, _)| kind == ValueKind::Uuid)
 }
 
 /// Values that are not null.
-fn present(node: &Node) -> f64 {
-    (node.seen - node.of_kind(Kind::Null)) as f64
+fn present(node: &SeenNode) -> f64 {
+    (node.seen - node.of_kind(ValueKind::Null)) as f64
 }
 
-fn is_of_documents(field: &Node, item: &Node) -> bool {
-    let of = |node: &Node, kind: Kind| node.of_kind(kind) as f64 >= NEARLY_ALL * node.seen as f64 && node.seen > 0;
-    of(field, Kind::Array) && of(item, Kind::Object) && item.map.is_none()
+fn is_of_documents(field: &SeenNode, item: &SeenNode) -> bool {
+    let of = |node: &SeenNode, kind: ValueKind| node.of_kind(kind) as f64 >= NEARLY_ALL * node.seen as f64 && node.seen > 0;
+    of(field, ValueKind::Array) && of(item, ValueKind::Object) && item.map.is_none()
 }
 
 /// Whether a path is that of the elements of an array in the documents of the collection.

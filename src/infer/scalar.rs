@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use bson::Bson;
 
 use super::numbers;
-use super::tree::{Kind, Node};
+use super::tree::{ValueKind, SeenNode};
 
 /// At most so many texts are tokens, each of which occurs this often on average.
 const TOKENS: (usize, usize) = (40, 3);
@@ -13,42 +13,42 @@ const TOKENS: (usize, usize) = (40, 3);
 const HASH: f64 = 64.0;
 
 /// The expression of the values of one type. `place` names the field in random texts; `notes` gets what is not kept.
-pub fn scalar(node: &Node, kind: Kind, place: &str, notes: &mut Vec<String>) -> String {
+pub fn scalar(node: &SeenNode, kind: ValueKind, place: &str, notes: &mut Vec<String>) -> String {
     let values = node.values_of(kind);
     let ints = || values.iter().filter_map(as_number);
     match kind {
-        Kind::Bool => {
+        ValueKind::Bool => {
             let yes = values.iter().filter(|value| **value == Bson::Boolean(true)).count();
             chance(yes as f64 / values.len().max(1) as f64)
         }
-        Kind::Int => numbers::ints(ints()),
-        Kind::Long => {
+        ValueKind::Int => numbers::ints(ints()),
+        ValueKind::Long => {
             let made = numbers::ints(ints());
             let is_small = ints().all(|n| n.abs() < f64::from(i32::MAX));
             if is_small { format!("long({made})") } else { made }
         }
-        Kind::Double => {
+        ValueKind::Double => {
             if values.iter().any(|value| as_number(value).is_some_and(|x| !x.is_finite())) {
                 notes.push(format!("{place}: NaN and infinite values are left out"));
             }
             numbers::doubles(ints())
         }
-        Kind::Decimal => {
+        ValueKind::Decimal => {
             let texts = values.iter().map(ToString::to_string);
             let digits = texts.clone().map(|text| text.split_once('.').map_or(0, |(_, digits)| digits.len())).max();
             let made = numbers::doubles(texts.filter_map(|text| text.parse().ok()));
             format!("decimal({made}, {})", digits.unwrap_or(0).min(6))
         }
-        Kind::Date => numbers::dates(values.iter().filter_map(|value| match value {
+        ValueKind::Date => numbers::dates(values.iter().filter_map(|value| match value {
             Bson::DateTime(date) => Some(date.timestamp_millis()),
             _ => None,
         })),
-        Kind::ObjectId => "oid()".to_owned(),
-        Kind::Uuid => "uuid()".to_owned(),
-        Kind::Binary => format!("bytes({})", lengths(node, kind)),
-        Kind::Text => text(node, place),
-        Kind::Null | Kind::Object | Kind::Array => "null".to_owned(),
-        Kind::Other => {
+        ValueKind::ObjectId => "oid()".to_owned(),
+        ValueKind::Uuid => "uuid()".to_owned(),
+        ValueKind::Binary => format!("bytes({})", lengths(node, kind)),
+        ValueKind::Text => text(node, place),
+        ValueKind::Null | ValueKind::Object | ValueKind::Array => "null".to_owned(),
+        ValueKind::Other => {
             notes.push(format!("{place}: a type that no generator makes (a regular expression, a timestamp, code...) is null"));
             "null".to_owned()
         }
@@ -56,13 +56,13 @@ pub fn scalar(node: &Node, kind: Kind, place: &str, notes: &mut Vec<String>) -> 
 }
 
 /// A key of its own for each record.
-pub fn unique(node: &Node, place: &str, records: u64) -> String {
+pub fn unique(node: &SeenNode, place: &str, records: u64) -> String {
     match node.main_kind() {
-        Some((Kind::ObjectId, _)) => "oid()".to_owned(),
-        Some((Kind::Uuid, _)) => "uuid()".to_owned(),
-        Some((Kind::Text, _)) => {
+        Some((ValueKind::ObjectId, _)) => "oid()".to_owned(),
+        Some((ValueKind::Uuid, _)) => "uuid()".to_owned(),
+        Some((ValueKind::Text, _)) => {
             // The number makes it unique, the hash as long as it was.
-            let all = numbers::sorted(node.bytes.get(&Kind::Text).into_iter().flatten().map(|length| f64::from(*length)));
+            let all = numbers::sorted(node.bytes.get(&ValueKind::Text).into_iter().flatten().map(|length| f64::from(*length)));
             let digits = records.max(1).to_string().len() + 1;
             let length = (numbers::quantile(&all, 50.0) as usize).saturating_sub(digits).min(HASH as usize);
             match length {
@@ -92,17 +92,17 @@ pub fn chance(share: f64) -> String {
     }
 }
 
-fn lengths(node: &Node, kind: Kind) -> String {
+fn lengths(node: &SeenNode, kind: ValueKind) -> String {
     numbers::ints(node.bytes.get(&kind).into_iter().flatten().map(|length| f64::from(*length)))
 }
 
-fn text(node: &Node, place: &str) -> String {
-    let lengths = lengths(node, Kind::Text);
-    let longest = node.bytes.get(&Kind::Text).and_then(|all| all.iter().max()).copied().unwrap_or(0);
+fn text(node: &SeenNode, place: &str) -> String {
+    let lengths = lengths(node, ValueKind::Text);
+    let longest = node.bytes.get(&ValueKind::Text).and_then(|all| all.iter().max()).copied().unwrap_or(0);
     let mut counts: HashMap<&str, u64> = HashMap::new();
-    let texts = node.values_of(Kind::Text);
+    let texts = node.values_of(ValueKind::Text);
     texts.iter().filter_map(Bson::as_str).for_each(|text| *counts.entry(text).or_default() += 1);
-    let is_complete = node.bytes.get(&Kind::Text).is_some_and(|all| all.len() == texts.len());
+    let is_complete = node.bytes.get(&ValueKind::Text).is_some_and(|all| all.len() == texts.len());
     if is_complete && !counts.is_empty() && counts.len() <= TOKENS.0 && texts.len() >= TOKENS.1 * counts.len() {
         return tokens(counts);
     }
@@ -160,11 +160,11 @@ pub fn quoted(text: &str) -> String {
 mod tests {
     use bson::{Bson, doc};
 
-    use super::super::tree::Tree;
+    use super::super::tree::SeenTree;
     use super::*;
 
     fn made(values: impl IntoIterator<Item = Bson>) -> (String, Vec<String>) {
-        let mut tree = Tree::default();
+        let mut tree = SeenTree::default();
         values.into_iter().for_each(|v| tree.add(&bson::RawDocumentBuf::try_from(&doc! { "v": v }).unwrap()));
         let node = tree.root.field("v").unwrap();
         let mut notes = Vec::new();

@@ -22,7 +22,7 @@ const MOST_NAMES: usize = 1_000;
 
 /// The type of a value, as far as generators distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ValueKind {
     /// Null.
     Null,
     /// A bool.
@@ -53,49 +53,49 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl ValueKind {
     /// The types that keys have.
-    pub const KEYS: [Kind; 5] = [Kind::ObjectId, Kind::Uuid, Kind::Text, Kind::Int, Kind::Long];
+    pub const KEYS: [ValueKind; 5] = [ValueKind::ObjectId, ValueKind::Uuid, ValueKind::Text, ValueKind::Int, ValueKind::Long];
 
-    fn of(value: RawBsonRef) -> Kind {
+    fn of(value: RawBsonRef) -> ValueKind {
         match value {
-            RawBsonRef::Null | RawBsonRef::Undefined => Kind::Null,
-            RawBsonRef::Boolean(_) => Kind::Bool,
-            RawBsonRef::Int32(_) => Kind::Int,
-            RawBsonRef::Int64(_) => Kind::Long,
-            RawBsonRef::Double(_) => Kind::Double,
-            RawBsonRef::Decimal128(_) => Kind::Decimal,
-            RawBsonRef::DateTime(_) => Kind::Date,
-            RawBsonRef::ObjectId(_) => Kind::ObjectId,
-            RawBsonRef::Binary(bytes) if bytes.subtype == BinarySubtype::Uuid => Kind::Uuid,
-            RawBsonRef::Binary(_) => Kind::Binary,
-            RawBsonRef::String(_) => Kind::Text,
-            RawBsonRef::Document(_) => Kind::Object,
-            RawBsonRef::Array(_) => Kind::Array,
-            _ => Kind::Other,
+            RawBsonRef::Null | RawBsonRef::Undefined => ValueKind::Null,
+            RawBsonRef::Boolean(_) => ValueKind::Bool,
+            RawBsonRef::Int32(_) => ValueKind::Int,
+            RawBsonRef::Int64(_) => ValueKind::Long,
+            RawBsonRef::Double(_) => ValueKind::Double,
+            RawBsonRef::Decimal128(_) => ValueKind::Decimal,
+            RawBsonRef::DateTime(_) => ValueKind::Date,
+            RawBsonRef::ObjectId(_) => ValueKind::ObjectId,
+            RawBsonRef::Binary(bytes) if bytes.subtype == BinarySubtype::Uuid => ValueKind::Uuid,
+            RawBsonRef::Binary(_) => ValueKind::Binary,
+            RawBsonRef::String(_) => ValueKind::Text,
+            RawBsonRef::Document(_) => ValueKind::Object,
+            RawBsonRef::Array(_) => ValueKind::Array,
+            _ => ValueKind::Other,
         }
     }
 }
 
 /// One path.
 #[derive(Debug, Clone, Default)]
-pub struct Node {
+pub struct SeenNode {
     /// How many values it had, null among them.
     pub seen: u64,
     /// Values by type.
-    pub kinds: BTreeMap<Kind, u64>,
+    pub kinds: BTreeMap<ValueKind, u64>,
     /// Scalar values by type, the first ones; short texts only.
-    pub values: BTreeMap<Kind, Vec<Bson>>,
+    pub values: BTreeMap<ValueKind, Vec<Bson>>,
     /// Bytes of texts and binary values.
-    pub bytes: BTreeMap<Kind, Vec<u32>>,
+    pub bytes: BTreeMap<ValueKind, Vec<u32>>,
     /// Of documents: their fields, in the order in which they were first seen.
-    pub fields: Vec<(String, Node)>,
+    pub fields: Vec<(String, SeenNode)>,
     /// Of documents: how many fields each has.
     pub entries: Vec<u32>,
     /// Of arrays: how many elements each has.
     pub lengths: Vec<u32>,
     /// The elements of arrays, or the values of maps.
-    pub item: Option<Box<Node>>,
+    pub item: Option<Box<SeenNode>>,
     /// Of maps: how long their keys are, and how many different ones there are.
     pub map: Option<MapKeys>,
     places: HashMap<String, usize>,
@@ -112,9 +112,9 @@ pub struct MapKeys {
 
 /// What the sample of one collection looks like.
 #[derive(Debug, Clone, Default)]
-pub struct Tree {
+pub struct SeenTree {
     /// The documents.
-    pub root: Node,
+    pub root: SeenNode,
     /// Bytes of each document.
     pub sizes: Vec<u32>,
     /// Names that were left out, because there are too many.
@@ -122,7 +122,7 @@ pub struct Tree {
     paths: usize,
 }
 
-impl Tree {
+impl SeenTree {
     /// Adds a document.
     pub fn add(&mut self, document: &RawDocument) {
         self.sizes.push(u32::try_from(document.as_bytes().len()).unwrap_or(u32::MAX));
@@ -142,35 +142,35 @@ impl Tree {
     }
 }
 
-impl Node {
+impl SeenNode {
     /// The field of this name.
-    pub fn field(&self, name: &str) -> Option<&Node> {
+    pub fn field(&self, name: &str) -> Option<&SeenNode> {
         self.fields.iter().find(|(own, _)| own == name).map(|(_, node)| node)
     }
 
     /// The node at a path of fields; `[]` leads to the elements of an array.
-    pub fn at(&self, path: &[String]) -> Option<&Node> {
+    pub fn at(&self, path: &[String]) -> Option<&SeenNode> {
         path.iter().try_fold(self, |node, part| if part == "[]" { node.item.as_deref() } else { node.field(part) })
     }
 
     /// The type that most values have, null apart, with its number.
-    pub fn main_kind(&self) -> Option<(Kind, u64)> {
-        let others = self.kinds.iter().filter(|(kind, _)| **kind != Kind::Null);
+    pub fn main_kind(&self) -> Option<(ValueKind, u64)> {
+        let others = self.kinds.iter().filter(|(kind, _)| **kind != ValueKind::Null);
         others.max_by_key(|(_, seen)| **seen).map(|(kind, seen)| (*kind, *seen))
     }
 
     /// How many values have this type.
-    pub fn of_kind(&self, kind: Kind) -> u64 {
+    pub fn of_kind(&self, kind: ValueKind) -> u64 {
         self.kinds.get(&kind).copied().unwrap_or(0)
     }
 
     /// The values of this type.
-    pub fn values_of(&self, kind: Kind) -> &[Bson] {
+    pub fn values_of(&self, kind: ValueKind) -> &[Bson] {
         self.values.get(&kind).map_or(&[], Vec::as_slice)
     }
 
     /// Visits this node and all below, with their paths; not what is inside of maps.
-    pub fn walk<'n>(&'n self, path: &mut Vec<String>, visit: &mut impl FnMut(&[String], &'n Node)) {
+    pub fn walk<'n>(&'n self, path: &mut Vec<String>, visit: &mut impl FnMut(&[String], &'n SeenNode)) {
         visit(path, self);
         if self.map.is_some() {
             return;
@@ -186,7 +186,7 @@ impl Node {
 
     fn add_document(&mut self, document: &RawDocument, depth: usize, paths: &mut usize, left_out: &mut u64) {
         self.seen += 1;
-        *self.kinds.entry(Kind::Object).or_default() += 1;
+        *self.kinds.entry(ValueKind::Object).or_default() += 1;
         if depth > DEEPEST {
             return;
         }
@@ -208,7 +208,7 @@ impl Node {
                 None => {
                     *paths += 1;
                     self.places.insert(name.to_owned(), self.fields.len());
-                    self.fields.push((name.to_owned(), Node::default()));
+                    self.fields.push((name.to_owned(), SeenNode::default()));
                     self.fields.len() - 1
                 }
             };
@@ -222,7 +222,7 @@ impl Node {
     }
 
     fn add(&mut self, value: RawBsonRef, depth: usize, paths: &mut usize, left_out: &mut u64) {
-        let kind = Kind::of(value);
+        let kind = ValueKind::of(value);
         match value {
             RawBsonRef::Document(document) => return self.add_document(document, depth, paths, left_out),
             RawBsonRef::Array(array) => {
@@ -244,7 +244,7 @@ impl Node {
         let is_kept = match value {
             RawBsonRef::String(text) => text.len() <= LONGEST_TEXT,
             RawBsonRef::Array(_) | RawBsonRef::Null => false,
-            _ => kind != Kind::Binary && kind != Kind::Other,
+            _ => kind != ValueKind::Binary && kind != ValueKind::Other,
         };
         let kept = self.values.entry(kind).or_default();
         if is_kept && kept.len() < VALUES {
@@ -252,7 +252,7 @@ impl Node {
         }
     }
 
-    fn note_bytes(&mut self, kind: Kind, bytes: usize) {
+    fn note_bytes(&mut self, kind: ValueKind, bytes: usize) {
         let noted = self.bytes.entry(kind).or_default();
         if noted.len() < VALUES {
             noted.push(u32::try_from(bytes).unwrap_or(u32::MAX));
@@ -281,7 +281,7 @@ impl Node {
         (self.map, self.item) = (Some(map), Some(Box::new(item)));
     }
 
-    fn merge(&mut self, other: Node) {
+    fn merge(&mut self, other: SeenNode) {
         self.seen += other.seen;
         other.kinds.into_iter().for_each(|(kind, seen)| *self.kinds.entry(kind).or_default() += seen);
         for (kind, values) in other.values {
@@ -296,7 +296,7 @@ impl Node {
         self.lengths.extend(other.lengths);
         for (name, field) in other.fields {
             let place = *self.places.entry(name.clone()).or_insert_with(|| {
-                self.fields.push((name, Node::default()));
+                self.fields.push((name, SeenNode::default()));
                 self.fields.len() - 1
             });
             self.fields[place].1.merge(field);
@@ -318,8 +318,8 @@ mod tests {
 
     use super::*;
 
-    pub(in super::super) fn tree(documents: impl IntoIterator<Item = Document>) -> Tree {
-        let mut tree = Tree::default();
+    pub(in super::super) fn tree(documents: impl IntoIterator<Item = Document>) -> SeenTree {
+        let mut tree = SeenTree::default();
         documents.into_iter().for_each(|document| tree.add(&RawDocumentBuf::try_from(&document).unwrap()));
         tree.finish();
         tree
@@ -329,7 +329,7 @@ mod tests {
     fn types_and_missing_keys_are_counted() {
         let seen = tree([doc! { "a": 1, "b": "x" }, doc! { "a": "1" }, doc! { "a": null, "c": [1, 2, { "d": 1 }] }]);
         let a = seen.root.field("a").unwrap();
-        assert_eq!((a.seen, a.of_kind(Kind::Int), a.of_kind(Kind::Text), a.of_kind(Kind::Null)), (3, 1, 1, 1));
+        assert_eq!((a.seen, a.of_kind(ValueKind::Int), a.of_kind(ValueKind::Text), a.of_kind(ValueKind::Null)), (3, 1, 1, 1));
         assert_eq!((seen.root.field("b").unwrap().seen, seen.documents()), (1, 3));
         let inside = seen.root.at(&["c", "[]", "d"].map(str::to_owned)).unwrap();
         assert_eq!((inside.seen, &seen.root.field("c").unwrap().lengths), (1, &vec![3]));

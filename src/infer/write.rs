@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::entities::{EntityDraft, Model};
+use super::entities::{EntityDraft, InferredModel};
 use super::generator::text;
 use super::layout::{EntityPlace, InferredOperation};
 use super::sample::CollectionSample;
@@ -12,11 +12,11 @@ const WIDTH: usize = 140;
 
 /// What the text of a scenario is made of.
 #[derive(Debug)]
-pub struct Scenario<'s> {
+pub struct ScenarioText<'s> {
     /// Its name.
     pub name: &'s str,
     /// The model.
-    pub model: &'s Model,
+    pub model: &'s InferredModel,
     /// The collections.
     pub samples: &'s [CollectionSample],
     /// The operations.
@@ -29,7 +29,7 @@ pub struct Scenario<'s> {
     pub left_out: &'s [String],
 }
 
-impl Scenario<'_> {
+impl ScenarioText<'_> {
     /// The text.
     pub fn text(&self) -> String {
         let mut made = String::new();
@@ -152,7 +152,7 @@ impl Scenario<'_> {
         made.push_str("strategies:\n");
         comment(made, "  ", "The schema as it is. `docshape explore` derives what else it could be.");
         self.other_indexes.iter().for_each(|line| comment(made, "  ", line));
-        made.push_str("  present:\n    default: true\n");
+        made.push_str("  present:\n    about: The schema as it is.\n    label: as it is\n    default: true\n");
         if self.model.shape.is_empty() {
             made.push_str("    shape: {}\n");
             return;

@@ -19,11 +19,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("verify", &["engine", "plan", "server", "results", "record"]),
     ("campaign", &["engine", "plan", "generate", "server", "record", "results", "stats", "verify"]),
     ("report", &["stats", "results", "record"]),
+    ("infer", &["scenario", "compile", "plan", "engine"]),
     (
         "cli",
         &[
             "scenario", "derive", "compile", "plan", "generate", "server", "engine", "record", "results", "stats",
-            "report", "verify", "campaign",
+            "report", "verify", "campaign", "infer",
         ],
     ),
     (

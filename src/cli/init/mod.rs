@@ -20,7 +20,7 @@ use super::next::NextCommand;
 use super::output;
 pub use argument::InitArguments;
 use hidden::Hidden;
-use source::{Origin, Read};
+use source::{InitSource, Read};
 
 /// Reads a sample, infers a model, and writes it.
 ///
@@ -37,7 +37,7 @@ pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
     if !arguments.force && Path::new(&file).exists() {
         return Err(CliError::usage(format!("{file} exists; choose another name, or replace it with --force")));
     }
-    let mut origin = Origin::of(from.reveal())?;
+    let mut origin = InitSource::of(from.reveal())?;
     let mut read = origin.read(&arguments.collections)?;
     let inferred = if arguments.hide_names {
         let mut hidden = Hidden::default();

@@ -15,7 +15,7 @@ pub const MOST_BYTES: usize = 32 << 20;
 
 /// A database that is read.
 #[derive(Debug)]
-pub enum Origin {
+pub enum InitSource {
     /// From a server.
     Live(Box<Live>),
     /// From files.
@@ -33,20 +33,20 @@ pub struct Read {
     pub described: String,
 }
 
-impl Origin {
+impl InitSource {
     /// Finds out what `--from` means.
     ///
     /// # Errors
     /// When it is neither a connection string with a database nor files.
-    pub fn of(text: &str) -> Result<Origin, CliError> {
+    pub fn of(text: &str) -> Result<InitSource, CliError> {
         let lower = text.to_ascii_lowercase();
         if lower.starts_with("mongodb://") || lower.starts_with("mongodb+srv://") {
-            return Live::connect(text).map(|live| Origin::Live(Box::new(live)));
+            return Live::connect(text).map(|live| InitSource::Live(Box::new(live)));
         }
         if text.contains("://") {
             return Err(CliError::usage("--from: only mongodb:// and mongodb+srv:// are read; otherwise name a folder or files"));
         }
-        Files::find(text).map(Origin::Files)
+        Files::find(text).map(InitSource::Files)
     }
 
     /// Reads the samples.
@@ -55,25 +55,25 @@ impl Origin {
     /// When nothing can be read.
     pub fn read(&mut self, patterns: &[String]) -> Result<Read, CliError> {
         match self {
-            Origin::Live(live) => live.read(patterns),
-            Origin::Files(files) => files.read(patterns),
+            InitSource::Live(live) => live.read(patterns),
+            InitSource::Files(files) => files.read(patterns),
         }
     }
 }
 
-impl Probe for Origin {
+impl Probe for InitSource {
     fn contained(&mut self, collection: &str, field: &str, values: &[Bson]) -> Option<u64> {
-        let Origin::Live(live) = self else { return None };
+        let InitSource::Live(live) = self else { return None };
         live.contained(collection, field, values)
     }
 
     fn occurrences(&mut self, collection: &str, path: &str, array: Option<&str>, values: &[Bson]) -> Option<Vec<u64>> {
-        let Origin::Live(live) = self else { return None };
+        let InitSource::Live(live) = self else { return None };
         live.occurrences(collection, path, array, values)
     }
 
     fn records(&mut self, collection: &str, ids: &[Bson]) -> Vec<RawDocumentBuf> {
-        let Origin::Live(live) = self else { return Vec::new() };
+        let InitSource::Live(live) = self else { return Vec::new() };
         live.records(collection, ids)
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::infer::compare::Comparison;
+use crate::infer::compare::DataComparison;
 use crate::infer::inferred::Inferred;
 use crate::report::{count, counted, wrap};
 
@@ -14,7 +14,7 @@ use super::source::{MOST_BYTES, MOST_DOCUMENTS, Read};
 const WIDTH: usize = 80;
 
 /// The summary for a terminal.
-pub fn text(inferred: &Inferred, comparison: &Comparison, read: &Read, file: &str, lines: usize) -> String {
+pub fn text(inferred: &Inferred, comparison: &DataComparison, read: &Read, file: &str, lines: usize) -> String {
     let mut made = String::new();
     let documents: u64 = inferred.samples.iter().map(|sample| sample.count).sum();
     let collections = counted(inferred.samples.len() as u64, "collection");
@@ -76,7 +76,7 @@ pub fn text(inferred: &Inferred, comparison: &Comparison, read: &Read, file: &st
     made
 }
 
-fn compared(comparison: &Comparison) -> String {
+fn compared(comparison: &DataComparison) -> String {
     let most = |all: &[(String, f64)]| all.iter().map(|(_, d)| *d).fold(0.0, f64::max);
     let mut parts = vec![format!(
         "generated data against the sample: sizes p50 within {:.0} %, p99 within {:.0} %",
@@ -145,7 +145,7 @@ fn add_indented(made: &mut String, start: &str, indent: &str, line: &str) {
 }
 
 /// The same for programs.
-pub fn json(inferred: &Inferred, comparison: &Comparison, read: &Read) -> String {
+pub fn json(inferred: &Inferred, comparison: &DataComparison, read: &Read) -> String {
     let entities: Vec<Value> = inferred
         .model
         .layout

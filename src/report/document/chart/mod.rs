@@ -61,14 +61,14 @@ impl askama::filters::HtmlSafe for Chart {}
 #[derive(Debug)]
 pub(crate) struct Gallery {
     /// How the page arranges them.
-    pub(crate) layout: Layout,
+    pub(crate) layout: ChartLayout,
     /// The charts.
     pub(crate) charts: Vec<Chart>,
 }
 
 /// How the page arranges charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum ChartLayout {
     /// One chart over the whole width, replaced by the second one on narrow screens.
     Whole,
     /// Two in a row.
@@ -136,9 +136,9 @@ impl Charts {
         }
         let charts = self.draw().into_iter().flat_map(|gallery| {
             let shown = match gallery.layout {
-                Layout::Whole => 1,
-                Layout::Narrow => 0,
-                Layout::Two | Layout::Small => gallery.charts.len(),
+                ChartLayout::Whole => 1,
+                ChartLayout::Narrow => 0,
+                ChartLayout::Two | ChartLayout::Small => gallery.charts.len(),
             };
             gallery.charts.into_iter().take(shown)
         });
@@ -147,7 +147,7 @@ impl Charts {
     }
 }
 
-pub(crate) fn gallery(layout: Layout, charts: Vec<Chart>) -> Vec<Gallery> {
+pub(crate) fn gallery(layout: ChartLayout, charts: Vec<Chart>) -> Vec<Gallery> {
     vec![Gallery { layout, charts }]
 }
 
@@ -221,5 +221,5 @@ pub(crate) fn with_legend(series: &[Series], charts: impl Iterator<Item = Chart>
     let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     let description = format!("The lines and markers of {}.", names.join(", "));
     let legend = Chart { id: String::new(), description, size: (400.0, bottom), body };
-    [vec![legend], charts.collect()].map(|charts| Gallery { layout: Layout::Two, charts }).into()
+    [vec![legend], charts.collect()].map(|charts| Gallery { layout: ChartLayout::Two, charts }).into()
 }

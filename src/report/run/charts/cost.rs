@@ -1,7 +1,7 @@
 //! The server cost of a call of the mix: a chart per counter.
 
 use crate::record::Shown;
-use crate::report::document::chart::{Gallery, Layout, Series, bars::Bar, bars::Bars, gallery};
+use crate::report::document::chart::{Gallery, ChartLayout, Series, bars::Bar, bars::Bars, gallery};
 use crate::report::document::format::NOTHING;
 use crate::report::run::Evaluation;
 use crate::report::run::cost::MixCost;
@@ -22,5 +22,5 @@ pub fn mix(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
         });
         Bars { id: format!("cost-mix-{place}"), title: row.metric.label.to_owned(), bars: bars.collect() }.draw()
     };
-    gallery(Layout::Small, shown.enumerate().map(chart).collect())
+    gallery(ChartLayout::Small, shown.enumerate().map(chart).collect())
 }

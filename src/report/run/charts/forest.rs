@@ -1,6 +1,6 @@
 //! The forest plot: every strategy's time divided by the baseline's, with its interval, per operation.
 
-use crate::report::document::chart::{Chart, Gallery, Layout, Series, cut, gallery, scale::Scale, svg::Svg};
+use crate::report::document::chart::{Chart, Gallery, ChartLayout, Series, cut, gallery, scale::Scale, svg::Svg};
 use crate::report::document::format::{NOTHING, interval, percent, short, three};
 use crate::report::run::{Evaluation, OperationResults};
 use crate::stats::Verdict;
@@ -66,7 +66,7 @@ pub fn forest(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
     let is_compared = run.cells().any(|cell| cell.ratio().is_some());
     let layouts = [WIDE.with_room_for(series), NARROW];
     let draw = |layout: &PlotLayout| Plot { run, series, layout, axis: axis(run, layout) }.draw();
-    gallery(Layout::Whole, layouts.iter().filter(|_| is_compared).map(draw).collect())
+    gallery(ChartLayout::Whole, layouts.iter().filter(|_| is_compared).map(draw).collect())
 }
 
 impl PlotLayout {

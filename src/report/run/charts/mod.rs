@@ -12,7 +12,7 @@ pub(crate) mod throughput;
 use std::sync::Arc;
 
 use crate::record::Part;
-use crate::report::document::chart::{Charts, Gallery, Layout, Series};
+use crate::report::document::chart::{Charts, Gallery, ChartLayout, Series};
 
 use super::{Evaluation, PartEvaluations};
 
@@ -38,7 +38,7 @@ pub(crate) fn decision(parts: &Arc<PartEvaluations>) -> Option<Charts> {
             // What decides goes first.
             mix_times::mix_times(&all, series, layout).into_iter().chain(budget).collect()
         };
-        [(Layout::Two, &budget::WIDE), (Layout::Narrow, &budget::NARROW)]
+        [(ChartLayout::Two, &budget::WIDE), (ChartLayout::Narrow, &budget::NARROW)]
             .map(|(kind, layout)| Gallery { layout: kind, charts: drawn(layout) })
             .into()
     };

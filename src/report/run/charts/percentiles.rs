@@ -2,7 +2,7 @@
 
 use crate::record::MetricRow;
 use crate::report::document::chart::{
-    COLUMNS, Gallery, Layout, Series, axis::Axis, gallery, lines::Line, lines::Lines,
+    COLUMNS, Gallery, ChartLayout, Series, axis::Axis, gallery, lines::Line, lines::Lines,
 };
 use crate::report::document::format::{capitalised, counted, short, time};
 use crate::report::run::{Evaluation, Measured, OperationResults};
@@ -13,7 +13,7 @@ const POINTS: u32 = 10;
 /// Draws a chart of the mix and one per operation.
 pub fn percentiles(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
     let charts = run.mix_first().enumerate().filter_map(|(place, row)| chart(run, series, place, row));
-    gallery(Layout::Two, Lines::draw_rows(&charts.collect::<Vec<_>>(), COLUMNS))
+    gallery(ChartLayout::Two, Lines::draw_rows(&charts.collect::<Vec<_>>(), COLUMNS))
 }
 
 /// The position of a percentile on the axis in nines: 0 for 0 %, 1 for 90 %, 2 for 99 %.

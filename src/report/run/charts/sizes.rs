@@ -1,6 +1,6 @@
 //! Sizes of a strategy's collections before and after the calls.
 
-use crate::report::document::chart::{Gallery, Layout, Series, bars::Bar, bars::Bars, gallery};
+use crate::report::document::chart::{Gallery, ChartLayout, Series, bars::Bar, bars::Bars, gallery};
 use crate::report::document::format::{bytes, bytes_change};
 use crate::report::run::Evaluation;
 use crate::stats::{Change, CollectionGrowth};
@@ -32,5 +32,5 @@ pub fn sizes(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
         Bars { id: format!("sizes-{place}"), title: (*title).to_owned(), bars: bars.collect() }.draw()
     };
     let kinds = kinds.iter().enumerate().filter(|_| shown().next().is_some());
-    gallery(Layout::Small, kinds.map(chart).collect())
+    gallery(ChartLayout::Small, kinds.map(chart).collect())
 }

@@ -1,6 +1,6 @@
 //! Calls per second over time, within a round by slices and from round to round, and latency from round to round.
 
-use crate::report::document::chart::{Chart, Gallery, Layout, Series, axis::Axis, gallery, lines::Line, lines::Lines};
+use crate::report::document::chart::{Chart, Gallery, ChartLayout, Series, axis::Axis, gallery, lines::Line, lines::Lines};
 use crate::report::document::format::{count, short, three, time};
 use crate::report::run::{Evaluation, StrategyResults};
 use crate::stats::RoundTimes;
@@ -13,7 +13,7 @@ pub fn throughput(run: &Evaluation, series: &[Series]) -> Vec<Gallery> {
     let rates = within(run, series).into_iter().chain(rates_of_rounds(run, series));
     let medians = latency(run, series, ("p50", "median", |times| times.median));
     let high = latency(run, series, ("p99", "99th percentile", |times| times.p99));
-    gallery(Layout::Two, rates.chain(medians).chain(high).collect())
+    gallery(ChartLayout::Two, rates.chain(medians).chain(high).collect())
 }
 
 fn rate(value: f64) -> String {

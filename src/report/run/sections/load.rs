@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::report::document::chart::{Charts, Layout, gallery};
+use crate::report::document::chart::{Charts, ChartLayout, gallery};
 use crate::report::document::format::{percent, three, time};
 use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, Tone, column};
 use crate::report::run::under_load::{CurveLoad, LoadCurve, LoadPoint};
@@ -48,7 +48,7 @@ pub(crate) fn section(parts: &Arc<PartEvaluations>) -> Option<Section> {
 
 fn chart(parts: &Arc<PartEvaluations>) -> Charts {
     let all = Arc::clone(parts);
-    let draw = move |series: &_| gallery(Layout::Two, charts::loads::loads(&LoadCurve::new(&all), series));
+    let draw = move |series: &_| gallery(ChartLayout::Two, charts::loads::loads(&LoadCurve::new(&all), series));
     Charts::of(charts::series(parts.main()), draw, "load.svg")
 }
 
