@@ -26,7 +26,11 @@ fn is_uri(argument: &OsStr) -> bool {
 
 /// Whether a connection string may follow these two arguments.
 fn is_expected(last: &OsStr, before: &OsStr) -> bool {
-    last == "--uri" || last == "--from" || last == "--ab" || before == "--ab" || last.to_string_lossy().starts_with("--ab=")
+    last == "--uri"
+        || last == "--from"
+        || last == "--ab"
+        || before == "--ab"
+        || last.to_string_lossy().starts_with("--ab=")
 }
 
 #[cfg(test)]

@@ -33,7 +33,8 @@ pub struct DataComparison {
 impl DataComparison {
     /// The greatest relative error of a quantile of sizes, in percent.
     pub fn size_error(&self, quantile: usize) -> f64 {
-        let errors = self.sizes.iter().map(|(_, sample, made)| 100.0 * (made[quantile] / sample[quantile].max(1.0) - 1.0).abs());
+        let errors =
+            self.sizes.iter().map(|(_, sample, made)| 100.0 * (made[quantile] / sample[quantile].max(1.0) - 1.0).abs());
         errors.fold(0.0, f64::max)
     }
 }
@@ -90,17 +91,26 @@ pub fn other_indexes(plan: &Plan, model: &InferredModel, samples: &[CollectionSa
     for (place, draft) in model.layout.entities.iter().zip(&model.drafts).filter(|(place, _)| place.array.is_none()) {
         let collection = arm.collections.iter().find(|one| one.name == place.collection);
         let derived = collection.map(|collection| keys_of(plan, collection)).unwrap_or_default();
-        let renamed = place.parent.as_ref().and_then(|parent| Some((parent.reference.as_ref()?.join("."), parent.entity.clone())));
-        let name = |field: &str| renamed.as_ref().filter(|(old, _)| old == field).map_or(field, |(_, new)| new).to_owned();
+        let renamed = place
+            .parent
+            .as_ref()
+            .and_then(|parent| Some((parent.reference.as_ref()?.join("."), parent.entity.clone())));
+        let name =
+            |field: &str| renamed.as_ref().filter(|(old, _)| old == field).map_or(field, |(_, new)| new).to_owned();
         for index in &samples[draft.collection].indexes {
             let own: Vec<String> = index.keys.iter().map(|(field, _)| name(field)).collect();
             let is_derived = derived.iter().any(|keys| keys.starts_with(&own));
             if !is_derived || !index.options.is_empty() {
-                let keys: Vec<String> = index.keys.iter().map(|(field, direction)| format!("{field}: {direction}")).collect();
+                let keys: Vec<String> =
+                    index.keys.iter().map(|(field, direction)| format!("{field}: {direction}")).collect();
                 let unique = index.is_unique.then_some("unique");
                 let options: Vec<&str> = unique.into_iter().chain(index.options.iter().copied()).collect();
                 let options = if options.is_empty() { String::new() } else { format!(" ({})", options.join(", ")) };
-                other.push(format!("the database has an index on {} that no operation here needs: {{ {} }}{options}", place.collection, keys.join(", ")));
+                other.push(format!(
+                    "the database has an index on {} that no operation here needs: {{ {} }}{options}",
+                    place.collection,
+                    keys.join(", ")
+                ));
             }
         }
     }
@@ -110,7 +120,8 @@ pub fn other_indexes(plan: &Plan, model: &InferredModel, samples: &[CollectionSa
 /// The fields of the indexes of a collection.
 fn keys_of(plan: &Plan, collection: &crate::plan::Collection) -> Vec<Vec<String>> {
     let indexes = engine::indexes(plan, collection).unwrap_or_default();
-    let fields = |key: &RawDocument| key.iter().map_while(Result::ok).map(|(name, _)| name.as_str().to_owned()).collect();
+    let fields =
+        |key: &RawDocument| key.iter().map_while(Result::ok).map(|(name, _)| name.as_str().to_owned()).collect();
     indexes.iter().filter_map(|index| index.get_document("key").ok().map(fields)).collect()
 }
 
@@ -126,7 +137,12 @@ fn array_lengths(document: &RawDocument, path: &mut Vec<String>, lengths: &mut B
     }
 }
 
-fn compare_arrays(collection: &str, root: &SeenNode, made: &BTreeMap<Vec<String>, Vec<f64>>, comparison: &mut DataComparison) {
+fn compare_arrays(
+    collection: &str,
+    root: &SeenNode,
+    made: &BTreeMap<Vec<String>, Vec<f64>>,
+    comparison: &mut DataComparison,
+) {
     for (path, lengths) in made {
         let Some(node) = root.at(path).filter(|node| node.lengths.len() >= FEWEST) else { continue };
         let sample = node.lengths.iter().map(|length| f64::from(*length)).collect();

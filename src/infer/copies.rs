@@ -34,7 +34,9 @@ impl Copy {
 
 /// The copies beside a reference to an `_id`.
 pub fn find(samples: &[CollectionSample], reference: &Reference, probe: &mut impl Probe) -> Vec<Copy> {
-    let Some((key, owner)) = reference.path.split_last().filter(|_| reference.field == "_id") else { return Vec::new() };
+    let Some((key, owner)) = reference.path.split_last().filter(|_| reference.field == "_id") else {
+        return Vec::new();
+    };
     let mut owners = Vec::new();
     for document in &samples[reference.collection].documents {
         collect_owners(RawBsonRef::Document(document), owner, &mut owners);
@@ -59,7 +61,8 @@ pub fn find(samples: &[CollectionSample], reference: &Reference, probe: &mut imp
 
 /// The field of the targets that equals a field most often.
 fn best(name: &str, paired: &[(&RawDocument, &RawDocumentBuf)]) -> Option<Copy> {
-    let value = |document: &RawDocument, name: &str| document.get(name).ok().flatten().and_then(|one| Bson::try_from(one).ok());
+    let value =
+        |document: &RawDocument, name: &str| document.get(name).ok().flatten().and_then(|one| Bson::try_from(one).ok());
     let own: Vec<(Bson, &RawDocumentBuf)> =
         paired.iter().filter_map(|(owner, target)| Some((value(owner, name)?, *target))).collect();
     let different: HashSet<String> = own.iter().map(|(value, _)| key_of(value)).collect();
@@ -67,9 +70,11 @@ fn best(name: &str, paired: &[(&RawDocument, &RawDocumentBuf)]) -> Option<Copy> 
         return None;
     }
     let (_, first) = own.first()?;
-    let fields = first.iter().map_while(Result::ok).map(|(field, _)| field.as_str().to_owned()).filter(|field| field != "_id");
+    let fields =
+        first.iter().map_while(Result::ok).map(|(field, _)| field.as_str().to_owned()).filter(|field| field != "_id");
     let compared = fields.map(|of| {
-        let equal = own.iter().filter(|(mine, target)| value(target, &of).is_some_and(|other| key_of(&other) == key_of(mine)));
+        let equal =
+            own.iter().filter(|(mine, target)| value(target, &of).is_some_and(|other| key_of(&other) == key_of(mine)));
         let equal = equal.count() as f64 / own.len() as f64;
         Copy { field: name.to_owned(), of, equal }
     });
@@ -78,7 +83,11 @@ fn best(name: &str, paired: &[(&RawDocument, &RawDocumentBuf)]) -> Option<Copy> 
     compared.max_by_key(rank).filter(|copy| copy.equal >= EQUAL.1)
 }
 
-fn targets(sample: &CollectionSample, pairs: &[(Bson, &RawDocument)], probe: &mut impl Probe) -> HashMap<String, RawDocumentBuf> {
+fn targets(
+    sample: &CollectionSample,
+    pairs: &[(Bson, &RawDocument)],
+    probe: &mut impl Probe,
+) -> HashMap<String, RawDocumentBuf> {
     let mut seen = HashSet::new();
     let ids: Vec<Bson> = pairs.iter().map(|(id, _)| id.clone()).filter(|id| seen.insert(key_of(id))).collect();
     let found = if sample.is_whole { sample.documents.clone() } else { probe.records(&sample.name, &ids) };
@@ -116,7 +125,10 @@ mod tests {
 
     #[test]
     fn copies_and_values_of_some_time_are_told_apart() {
-        let products = sample("products", (0..50).map(|n| doc! { "_id": format!("p{n:03}"), "title": format!("t{n}"), "price": n * 3 }));
+        let products = sample(
+            "products",
+            (0..50).map(|n| doc! { "_id": format!("p{n:03}"), "title": format!("t{n}"), "price": n * 3 }),
+        );
         let lines = |n: i32| {
             let product = (n * 7) % 50;
             let price = if n % 5 == 0 { 9_999 } else { product * 3 };

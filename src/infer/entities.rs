@@ -8,7 +8,7 @@ use super::names::{UniqueNames, cleaned, is_plain, singular};
 use super::numbers;
 use super::relations::{FoundReference, Relations};
 use super::sample::CollectionSample;
-use super::tree::{ValueKind, SeenNode, SeenTree};
+use super::tree::{SeenNode, SeenTree, ValueKind};
 
 /// More documents, or bytes of them, are not generated: what a scenario loads is made anew in every round.
 const MOST_LOADED: (f64, f64) = (200_000.0, 256e6);
@@ -67,7 +67,12 @@ pub struct Entities<'s> {
 
 impl<'s> Entities<'s> {
     /// The model of these collections.
-    pub fn model(samples: &'s [CollectionSample], trees: &'s [SeenTree], relations: &'s Relations, questions: Vec<String>) -> InferredModel {
+    pub fn model(
+        samples: &'s [CollectionSample],
+        trees: &'s [SeenTree],
+        relations: &'s Relations,
+        questions: Vec<String>,
+    ) -> InferredModel {
         let mut names = UniqueNames::default();
         let of_collections: Vec<String> = samples.iter().map(|sample| names.take(&singular(&sample.name))).collect();
         let array = |array: &super::relations::Array| singular(array.path.last().map_or("", String::as_str));
@@ -91,7 +96,9 @@ impl<'s> Entities<'s> {
             self.relations.found.iter().filter(refers).filter(|found| of.contains(&found.reference.target)).count()
         };
         while !left.is_empty() {
-            let is_free = |one: &&usize| self.relations.parents[**one].as_ref().is_none_or(|parent| !left.contains(&parent.collection));
+            let is_free = |one: &&usize| {
+                self.relations.parents[**one].as_ref().is_none_or(|parent| !left.contains(&parent.collection))
+            };
             let next = left.iter().filter(is_free).min_by_key(|one| (needs(**one, &left), **one)).copied();
             let Some(next) = next.or(left.first().copied()) else { break };
             left.retain(|one| *one != next);
@@ -113,7 +120,9 @@ impl<'s> Entities<'s> {
             ..EntityPlace::default()
         };
         if place.collection != sample.name {
-            draft.comments.push("its collection has another name here: a scenario takes letters, digits, `_`, `-` and `.`".to_owned());
+            draft.comments.push(
+                "its collection has another name here: a scenario takes letters, digits, `_`, `-` and `.`".to_owned(),
+            );
         }
         draft.comments.extend(sample.notes.iter().cloned());
         if tree.left_out > 0 {
@@ -124,7 +133,9 @@ impl<'s> Entities<'s> {
             let count = ((sample.count as f64 * self.made.scale).round() as u64).max(1);
             draft.parameter = Some((cleaned(&sample.name), count.to_string(), count.clamp(1, VERIFIED).to_string()));
             if self.made.scale < 1.0 {
-                draft.comments.push(format!("about {} documents; fewer are generated", numbers::two_digits(sample.count as f64)));
+                draft
+                    .comments
+                    .push(format!("about {} documents; fewer are generated", numbers::two_digits(sample.count as f64)));
             }
         }
         self.add_entity(place, draft, &tree.root, Vec::new());
@@ -152,7 +163,9 @@ impl<'s> Entities<'s> {
         draft.helpers = made.helpers;
         draft.comments.extend(made.comments);
         draft.inverse = made.inverse;
-        let sort = clock.and_then(|clock| made.fields.iter().find(|field| field.generator == "clock()" && field.path.last() == Some(&clock)));
+        let sort = clock.and_then(|clock| {
+            made.fields.iter().find(|field| field.generator == "clock()" && field.path.last() == Some(&clock))
+        });
         place.sort = sort.map(|field| (field.field.clone(), 1)).into_iter().chain([("_id".to_owned(), 1)]).collect();
         draft.arrives_sorted = sort.is_some();
         place.fields = made.fields;
@@ -188,7 +201,12 @@ impl<'s> Entities<'s> {
             entity,
             collection: collection_name(&self.samples[collection].name),
             array: Some(array.path.clone()),
-            parent: Some(ParentPlace { entity: parent.to_owned(), relation: name.clone(), reference: None, list: None }),
+            parent: Some(ParentPlace {
+                entity: parent.to_owned(),
+                relation: name.clone(),
+                reference: None,
+                list: None,
+            }),
             count: (per_document * self.samples[collection].count as f64) as u64,
             ..EntityPlace::default()
         };
@@ -221,15 +239,19 @@ impl<'s> Entities<'s> {
             reference_path = Some(found.reference.path.clone());
             let field = self.relations.place(found)[0].as_str();
             if field != entity {
-                draft.comments.push(format!("its field {field} is called {entity} here: the model names it after the record"));
+                draft
+                    .comments
+                    .push(format!("its field {field} is called {entity} here: the model names it after the record"));
             }
         }
         if let Some(found) = one(parent.list) {
-            let copied: Vec<String> = found.copies.iter().filter(|copy| copy.is_exact()).map(|copy| copy.of.clone()).collect();
+            let copied: Vec<String> =
+                found.copies.iter().filter(|copy| copy.is_exact()).map(|copy| copy.of.clone()).collect();
             words.push(word("list", &copied));
         }
         let counted = one(parent.list).or(one(parent.reference));
-        let (fan_out, is_list) = (counted.map(|found| found.reference.fan_out.clone()).unwrap_or_default(), parent.list.is_some());
+        let (fan_out, is_list) =
+            (counted.map(|found| found.reference.fan_out.clone()).unwrap_or_default(), parent.list.is_some());
         draft.children = match is_list {
             true => self.list_lengths(parent.list),
             false => fan_out,
@@ -254,7 +276,7 @@ impl<'s> Entities<'s> {
     /// The count of children, with fewer of them in `verify` where there are many.
     fn set_children(&self, draft: &mut EntityDraft, relation: &str) {
         let mean = draft.children.iter().sum::<u64>() as f64 / draft.children.len().max(1) as f64;
-        let count = numbers::ints(draft.children.iter().map(|count| *count as f64));
+        let count = numbers::counts(draft.children.iter().map(|count| *count as f64));
         if mean > MANY_CHILDREN {
             let name = format!("share_of_{}", cleaned(relation));
             draft.count = format!("int({name} * double({count}))");
@@ -273,7 +295,8 @@ impl<'s> Entities<'s> {
     /// Gives parameters names that nothing else has.
     fn name_parameters(&mut self) {
         let mut taken: HashSet<String> = self.made.layout.entities.iter().map(|one| one.entity.clone()).collect();
-        let fields = self.made.layout.entities.iter().flat_map(|one| one.fields.iter().map(|field| field.field.clone()));
+        let fields =
+            self.made.layout.entities.iter().flat_map(|one| one.fields.iter().map(|field| field.field.clone()));
         taken.extend(fields);
         for draft in &mut self.made.drafts {
             let Some((name, ..)) = &mut draft.parameter else { continue };
@@ -331,7 +354,8 @@ pub fn collection_name(name: &str) -> String {
 
 /// The share of the data that is generated.
 fn scale(samples: &[CollectionSample], trees: &[SeenTree]) -> f64 {
-    let mean = |tree: &SeenTree| tree.sizes.iter().map(|size| f64::from(*size)).sum::<f64>() / tree.documents().max(1) as f64;
+    let mean =
+        |tree: &SeenTree| tree.sizes.iter().map(|size| f64::from(*size)).sum::<f64>() / tree.documents().max(1) as f64;
     let documents: f64 = samples.iter().map(|sample| sample.count as f64).sum();
     let bytes: f64 = samples.iter().zip(trees).map(|(sample, tree)| sample.count as f64 * mean(tree)).sum();
     (MOST_LOADED.0 / documents.max(1.0)).min(MOST_LOADED.1 / bytes.max(1.0)).min(1.0)
@@ -339,7 +363,15 @@ fn scale(samples: &[CollectionSample], trees: &[SeenTree]) -> f64 {
 
 /// Whether a node is a scalar that updates may set.
 pub fn is_settable(node: &SeenNode) -> bool {
-    let settable = [ValueKind::Int, ValueKind::Long, ValueKind::Double, ValueKind::Bool, ValueKind::Text, ValueKind::Date, ValueKind::Decimal];
+    let settable = [
+        ValueKind::Int,
+        ValueKind::Long,
+        ValueKind::Double,
+        ValueKind::Bool,
+        ValueKind::Text,
+        ValueKind::Date,
+        ValueKind::Decimal,
+    ];
     node.main_kind().is_some_and(|(kind, seen)| settable.contains(&kind) && seen == node.seen)
 }
 

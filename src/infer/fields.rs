@@ -11,7 +11,7 @@ use super::references::is_key;
 use super::relations::{FoundReference, Relations};
 use super::sample::{CollectionSample, key_of};
 use super::scalar;
-use super::tree::{ValueKind, SeenNode};
+use super::tree::{SeenNode, ValueKind};
 
 /// Fields that fewer documents have are left out.
 const LEAST_SHARE: f64 = 0.002;
@@ -89,7 +89,11 @@ impl FieldsOf<'_> {
                 // An entry of `...` would spread, and is no name here.
                 let free = if name == "..." { "___".to_owned() } else { unlike(name, &taken) };
                 let is_unique = is_unique && is_scalar(field) && is_plain(&free) && self.sample.is_indexed(name);
-                made.fields.push(FieldPlace { is_list: false, unique: is_unique, ..plain_field(&free, vec![name.clone()], generator) });
+                made.fields.push(FieldPlace {
+                    is_list: false,
+                    unique: is_unique,
+                    ..plain_field(&free, vec![name.clone()], generator)
+                });
                 taken.insert(free);
             }
         }
@@ -118,7 +122,10 @@ impl FieldsOf<'_> {
                 place(key)
             }
             Some(None) => {
-                comments.push("its elements have no key of their own; a record of a model needs one: 9 bytes more each".to_owned());
+                comments.push(
+                    "its elements have no key of their own; a record of a model needs one: 9 bytes more each"
+                        .to_owned(),
+                );
                 FieldPlace { unique: true, ..plain_field("_id", Vec::new(), "index".to_owned()) }
             }
         }
@@ -137,7 +144,8 @@ impl FieldsOf<'_> {
                 continue;
             }
             let place = self.relations.place(found);
-            let is_of = |parent: &super::relations::Parent| parent.reference == Some(number) || parent.list == Some(number);
+            let is_of =
+                |parent: &super::relations::Parent| parent.reference == Some(number) || parent.list == Some(number);
             let is_back = self.relations.lists.iter().any(|(_, back)| *back == Some(number));
             let field = place.iter().find(|part| *part != "[]");
             if self.path.is_empty() && (self.relations.parents.iter().flatten().any(is_of) || is_back) {
@@ -172,7 +180,14 @@ impl FieldsOf<'_> {
         replaced
     }
 
-    fn add_reference(&self, found: &FoundReference, name: &str, share: f64, taken: &mut HashSet<String>, made: &mut MadeFields) {
+    fn add_reference(
+        &self,
+        found: &FoundReference,
+        name: &str,
+        share: f64,
+        taken: &mut HashSet<String>,
+        made: &mut MadeFields,
+    ) {
         let reference = &found.reference;
         let target = &self.names[reference.target];
         let record = format!("zipf({target}, {})", reference.exponent);
@@ -182,9 +197,13 @@ impl FieldsOf<'_> {
         let free = unlike(&if is_id { cleaned_field(name) } else { name.to_owned() }, taken);
         taken.insert(free.clone());
         let path = self.relations.place(found)[self.path.len()..].to_vec();
-        made.fields.push(FieldPlace { refers: is_id.then(|| target.clone()), ..plain_field(&free, path, text(&value)) });
+        made.fields
+            .push(FieldPlace { refers: is_id.then(|| target.clone()), ..plain_field(&free, path, text(&value)) });
         if !is_id {
-            made.comments.push(format!("{name} has the {} of a {target}, not its _id: no relation of the model", reference.field));
+            made.comments.push(format!(
+                "{name} has the {} of a {target}, not its _id: no relation of the model",
+                reference.field
+            ));
             return;
         }
         for copy in found.copies.iter().filter(|copy| !copy.is_exact()) {
@@ -214,24 +233,29 @@ impl FieldsOf<'_> {
         let target = &self.names[found.reference.target];
         let length = numbers::ints(field.lengths.iter().map(|length| f64::from(*length)));
         let exponent = found.reference.exponent;
-        let draws = if exponent > 0.0 { format!("sample({target}, {length}, {exponent})") } else { format!("sample({target}, {length})") };
+        let draws = if exponent > 0.0 {
+            format!("sample({target}, {length}, {exponent})")
+        } else {
+            format!("sample({target}, {length})")
+        };
         let generator = format!("{{ set: {} }}", text(&draws));
         made.fields.push(FieldPlace {
             refers: Some(target.clone()),
             is_list: true,
             ..plain_field(name, vec![name.to_owned()], generator)
         });
-        let copied: Vec<String> = found.copies.iter().filter(|copy| copy.is_exact()).map(|copy| copy.of.clone()).collect();
+        let copied: Vec<String> =
+            found.copies.iter().filter(|copy| copy.is_exact()).map(|copy| copy.of.clone()).collect();
         let mut words = vec![word("list", &copied)];
         if let Some(back) = back.map(|back| &self.relations.found[back]) {
-            let copied: Vec<String> = back.copies.iter().filter(|copy| copy.is_exact()).map(|copy| copy.of.clone()).collect();
+            let copied: Vec<String> =
+                back.copies.iter().filter(|copy| copy.is_exact()).map(|copy| copy.of.clone()).collect();
             words.push(word("reference", &copied));
             let inverse = self.relations.place(back).first().cloned().unwrap_or_default();
             made.inverse = Some((name.to_owned(), inverse));
         }
         made.shape.push((format!("{}.{name}", self.own), words));
     }
-
 }
 
 /// The fields of the target that exact copies are of, as far as a shape can name them.

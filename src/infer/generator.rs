@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::numbers;
 use super::scalar::{chance, quoted, scalar};
-use super::tree::{ValueKind, SeenNode};
+use super::tree::{SeenNode, ValueKind};
 
 /// Types and keys with a smaller share are left out.
 const LEAST_SHARE: f64 = 0.002;
@@ -65,7 +65,11 @@ impl Generators<'_> {
         let least = (LEAST_SHARE * node.seen as f64).max(0.5);
         let (common, rare): (Vec<_>, Vec<_>) = node.kinds.iter().partition(|(_, seen)| **seen as f64 >= least);
         if !rare.is_empty() {
-            self.notes.push(format!("{place}: {} of {} values have other types", rare.iter().map(|(_, n)| **n).sum::<u64>(), node.seen));
+            self.notes.push(format!(
+                "{place}: {} of {} values have other types",
+                rare.iter().map(|(_, n)| **n).sum::<u64>(),
+                node.seen
+            ));
         }
         let total: u64 = common.iter().map(|(_, seen)| **seen).sum();
         let mut made: Vec<(f64, FieldGenerator)> = Vec::new();
@@ -93,7 +97,8 @@ impl Generators<'_> {
         let mut entries = Vec::new();
         for (name, field) in node.fields.iter().filter(|(_, field)| field.seen as f64 >= least) {
             if entries.len() == MOST_ENTRIES {
-                self.notes.push(format!("{}: more than {MOST_ENTRIES} fields; the others are left out", path.join(".")));
+                self.notes
+                    .push(format!("{}: more than {MOST_ENTRIES} fields; the others are left out", path.join(".")));
                 break;
             }
             let inner: Vec<String> = path.iter().cloned().chain([name.clone()]).collect();
@@ -113,7 +118,7 @@ impl Generators<'_> {
         let Some(item) = node.item.as_deref().filter(|item| item.seen > 0 && depth < DEEPEST) else {
             return FieldGenerator::Expression("[]".to_owned());
         };
-        let length = numbers::ints(node.lengths.iter().map(|length| f64::from(*length)));
+        let length = numbers::counts(node.lengths.iter().map(|length| f64::from(*length)));
         let inner: Vec<String> = path.iter().cloned().chain(["[]".to_owned()]).collect();
         FieldGenerator::List(length, Box::new(self.value(item, &inner, depth + 1)))
     }
@@ -264,7 +269,13 @@ mod tests {
 
     #[test]
     fn optional_documents_become_helpers() {
-        let documents = (0..10).map(|n| if n % 2 == 0 { doc! { "a": { "b": 1, "c": { "d": 2.5 } } } } else { doc! {} });
+        let documents = (0..10).map(|n| {
+            if n % 2 == 0 {
+                doc! { "a": { "b": 1, "c": { "d": 2.5 } } }
+            } else {
+                doc! {}
+            }
+        });
         let (text, written) = written(documents, "a");
         assert_eq!(text, "\"(chance(0.5) ? a_a : missing)\"");
         assert_eq!(written.helpers, [("a_a".to_owned(), "{ b: 1, c: { d: \"2.5\" } }".to_owned())]);
@@ -277,7 +288,16 @@ mod tests {
         let key = |n: i32| doc! { "m": { (format!("wh{}", n % 12)): n, (format!("wh{}", (n + 5) % 12)): n } };
         let (map, _) = written((0..60).map(key), "m");
         assert!(map.contains("object(sample(['k00', 'k01'") && !map.contains("wh"), "{map}");
-        let (mixed, _) = written((0..9).map(|n| if n < 3 { doc! { "a": "x" } } else { doc! { "a": 1 } }), "a");
+        let (mixed, _) = written(
+            (0..9).map(|n| {
+                if n < 3 {
+                    doc! { "a": "x" }
+                } else {
+                    doc! { "a": 1 }
+                }
+            }),
+            "a",
+        );
         assert_eq!(mixed, "\"(chance(0.667) ? 1 : 'a')\"");
     }
 

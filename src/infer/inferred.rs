@@ -68,7 +68,8 @@ impl Inferred {
     /// The problems of the text, if it does not compile.
     pub fn scenario(&self, name: &str, left_out: &[String]) -> Result<(String, DataComparison), String> {
         let text = |other_indexes: &[String]| {
-            let (model, samples, operations, is_observed) = (&self.model, &*self.samples, &*self.operations, self.is_observed);
+            let (model, samples, operations, is_observed) =
+                (&self.model, &*self.samples, &*self.operations, self.is_observed);
             ScenarioText { name, model, samples, operations, is_observed, other_indexes, left_out }.text()
         };
         let plan = compare::plan(&text(&[]))?;

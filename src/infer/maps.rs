@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::tree::{ValueKind, SeenNode};
+use super::tree::{SeenNode, ValueKind};
 
 /// The fewest documents and names that tell a map from a document.
 const FEWEST: (u64, usize) = (5, 8);

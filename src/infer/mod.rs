@@ -7,11 +7,11 @@
 pub mod compare;
 mod copies;
 mod entities;
+mod fields;
 mod generator;
 pub mod inferred;
 pub mod layout;
 mod maps;
-mod fields;
 mod names;
 mod numbers;
 mod operations;

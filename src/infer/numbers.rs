@@ -41,6 +41,37 @@ pub fn ints(values: impl IntoIterator<Item = f64>) -> String {
     expression(&sorted(values), |x| format!("{}", x.clamp(-9e18, 9e18) as i64))
 }
 
+/// The expression of counts, most of which are small: those are as frequent as they were, and only larger ones are quantiles.
+pub fn counts(values: impl IntoIterator<Item = f64>) -> String {
+    const SMALL: f64 = 20.0;
+    let values = sorted(values);
+    let plain = ints(values.iter().copied());
+    if !plain.starts_with("quantiles") {
+        return plain;
+    }
+    let below = |x: f64| values.partition_point(|value| *value < x) as f64 / values.len() as f64 * 100.0;
+    let (mut cuts, mut percents) = (Vec::new(), Vec::new());
+    let mut small: Vec<f64> = values.iter().copied().take_while(|value| *value < SMALL).collect();
+    small.dedup();
+    for value in small {
+        cuts.extend([value, value]);
+        percents.extend([below(value), below(value + 1.0)]);
+    }
+    let rest = &values[values.partition_point(|value| *value < SMALL)..];
+    let start = below(SMALL);
+    for percent in [0.0, 10.0, 25.0, 50.0, 75.0, 90.0, 97.0].into_iter().filter(|_| !rest.is_empty()) {
+        cuts.push(two_digits(quantile(rest, percent)));
+        percents.push(start + (100.0 - start) * percent / 100.0);
+    }
+    // The greatest one would be that of a single record.
+    cuts.push(two_digits(quantile(&values, 99.5)).max(cuts.last().copied().unwrap_or(0.0)));
+    percents.push(100.0);
+    percents[0] = 0.0;
+    let written =
+        |all: &[f64]| all.iter().map(|x| format!("{}", (x * 10.0).round() / 10.0)).collect::<Vec<_>>().join(", ");
+    format!("quantiles([{}], [{}])", written(&cuts), written(&percents))
+}
+
 /// The expression of doubles that are distributed as these.
 pub fn doubles(values: impl IntoIterator<Item = f64>) -> String {
     expression(&sorted(values), double)
@@ -102,7 +133,8 @@ fn expression(values: &[f64], written: impl Fn(f64) -> String) -> String {
 
 /// Quantiles with their percents, from 0 to 100. In a row of equal ones the inner ones are left out.
 fn cuts(sorted: &[f64], written: impl Fn(f64) -> String) -> (Vec<String>, Vec<String>) {
-    let all: Vec<(String, f64)> = PERCENTS.iter().map(|percent| (written(quantile(sorted, *percent)), *percent)).collect();
+    let all: Vec<(String, f64)> =
+        PERCENTS.iter().map(|percent| (written(quantile(sorted, *percent)), *percent)).collect();
     let is_inner = |at: usize| at > 0 && at + 1 < all.len() && all[at - 1].0 == all[at].0 && all[at].0 == all[at + 1].0;
     let mut kept: Vec<(String, f64)> = (0..all.len()).filter(|at| !is_inner(*at)).map(|at| all[at].clone()).collect();
     if kept.iter().all(|(value, _)| *value == kept[0].0) {
@@ -136,6 +168,18 @@ mod tests {
         assert!(!many.contains("999"), "no end of the range: {many}");
         assert_eq!(doubles([f64::NAN, f64::INFINITY]), "0.0");
         assert_eq!(ints([f64::MAX; 4]), "9000000000000000000");
+    }
+
+    #[test]
+    fn small_counts_are_as_frequent_as_they_were() {
+        let many = |value: f64, count: usize| std::iter::repeat_n(value, count);
+        let large = (0..100).map(|n| f64::from(n * 7 + 20));
+        let text = counts(many(0.0, 700).chain(many(3.0, 200)).chain(large));
+        assert!(
+            text.starts_with("quantiles([0, 0, 3, 3, 20, 90,") && text.contains("], [0, 70, 70, 90, 90, 91,"),
+            "{text}"
+        );
+        assert_eq!(counts([2.0; 9]), "2");
     }
 
     #[test]

@@ -44,7 +44,13 @@ impl Guesses<'_> {
         let entity = &place.entity;
         let with = self.with(place, true);
         let options = if with.is_empty() { String::new() } else { format!(", with: {{ {with} }}") };
-        self.add(&format!("get_{entity}"), "its key", [(entity, format!("zipf({entity})"))], format!("{{ get: {entity}{options} }}"), 0);
+        self.add(
+            &format!("get_{entity}"),
+            "its key",
+            [(entity, format!("zipf({entity})"))],
+            format!("{{ get: {entity}{options} }}"),
+            0,
+        );
         for field in place.fields.iter().filter(|field| field.unique && field.field != "_id") {
             let name = format!("get_{entity}_by_{}", field.field);
             let does = format!("{{ get: {entity}, by: [{}]{options} }}", field.field);
@@ -83,12 +89,22 @@ impl Guesses<'_> {
                 }
                 continue;
             }
-            let path: Vec<String> = place.array.iter().flatten().chain(&field.path).filter(|part| *part != "[]").cloned().collect();
+            let path: Vec<String> =
+                place.array.iter().flatten().chain(&field.path).filter(|part| *part != "[]").cloned().collect();
             // Records of one entity that refer to each other would have one name for two arguments.
             if sample.is_indexed(&path.join(".")) && target != entity {
-                let does = format!("{{ list: {entity}, where: {{ {}: <{target}> }}{newest}, limit: {PAGE}{options} }}", field.field);
+                let does = format!(
+                    "{{ list: {entity}, where: {{ {}: <{target}> }}{newest}, limit: {PAGE}{options} }}",
+                    field.field
+                );
                 let name = format!("list_{entity}_by_{}", field.field);
-                self.add(&name, &format!("the index of {}", path.join(".")), [(target, format!("zipf({target})"))], does, 1);
+                self.add(
+                    &name,
+                    &format!("the index of {}", path.join(".")),
+                    [(target, format!("zipf({target})"))],
+                    does,
+                    1,
+                );
             }
         }
     }
@@ -97,15 +113,20 @@ impl Guesses<'_> {
     fn lists_by_index(&mut self, place: &EntityPlace, draft: &EntityDraft, newest: &str, options: &str) {
         let entity = &place.entity;
         for index in &self.samples[draft.collection].indexes {
-            let is_first = |field: &&FieldPlace| index.first_field() == field.path.first().map(String::as_str) && field.path.len() == 1;
-            let Some(field) = place.fields.iter().find(is_first).filter(|field| is_drawn(field, draft) && field.refers.is_none()) else {
+            let is_first = |field: &&FieldPlace| {
+                index.first_field() == field.path.first().map(String::as_str) && field.path.len() == 1
+            };
+            let Some(field) =
+                place.fields.iter().find(is_first).filter(|field| is_drawn(field, draft) && field.refers.is_none())
+            else {
                 continue;
             };
             let name = format!("list_{entity}_by_{}", field.field);
             if index.is_unique || self.made.iter().any(|one| one.name == name) {
                 continue;
             }
-            let does = format!("{{ list: {entity}, where: {{ {}: <value> }}{newest}, limit: {PAGE}{options} }}", field.field);
+            let does =
+                format!("{{ list: {entity}, where: {{ {}: <value> }}{newest}, limit: {PAGE}{options} }}", field.field);
             let value = [(&"value".to_owned(), plain(&field.generator))];
             self.add(&name, &format!("the index of {}", field.field), value, does, 1);
         }
@@ -116,11 +137,14 @@ impl Guesses<'_> {
         let parent = place.parent.as_ref();
         let children = |place: &EntityPlace| -> Vec<(String, String)> {
             let inside = self.model.layout.entities.iter().zip(&self.model.drafts);
-            let own = inside.filter(|(one, _)| one.array.is_some() && one.parent.as_ref().is_some_and(|of| of.entity == place.entity));
+            let own = inside.filter(|(one, _)| {
+                one.array.is_some() && one.parent.as_ref().is_some_and(|of| of.entity == place.entity)
+            });
             own.filter_map(|(one, draft)| Some((one.parent.as_ref()?.relation.clone(), draft.count.clone()))).collect()
         };
         let inside = children(place);
-        let mut arguments: Vec<(&String, String)> = parent.map(|of| (&of.entity, format!("zipf({})", of.entity))).into_iter().collect();
+        let mut arguments: Vec<(&String, String)> =
+            parent.map(|of| (&of.entity, format!("zipf({})", of.entity))).into_iter().collect();
         let made = if inside.is_empty() {
             format!("new({entity})")
         } else {
@@ -131,7 +155,13 @@ impl Guesses<'_> {
         let within = parent.map_or(String::new(), |of| format!(", in: {}", of.entity));
         let names: Vec<&str> = inside.iter().map(|(relation, _)| relation.as_str()).collect();
         let with = if names.is_empty() { String::new() } else { format!(", with: [{}]", names.join(", ")) };
-        self.add(&format!("create_{entity}"), "its existence", arguments, format!("{{ create: {entity}{within}{with} }}"), 2);
+        self.add(
+            &format!("create_{entity}"),
+            "its existence",
+            arguments,
+            format!("{{ create: {entity}{within}{with} }}"),
+            2,
+        );
         if let Some(field) = self.settable(place, draft) {
             let name = format!("set_{}_of_{entity}", field.field);
             let arguments = [(entity, format!("zipf({entity})")), (&"value".to_owned(), plain(&field.generator))];
@@ -158,7 +188,8 @@ impl Guesses<'_> {
         for (key, words) in &self.model.shape {
             let Some((entity, relation)) = key.split_once('.') else { continue };
             let child = self.child(entity, relation);
-            let copied = |word: &str| words.iter().find_map(|one| one.strip_prefix(word)?.strip_prefix('(')?.strip_suffix(')'));
+            let copied =
+                |word: &str| words.iter().find_map(|one| one.strip_prefix(word)?.strip_prefix('(')?.strip_suffix(')'));
             if let Some(fields) = copied("reference") {
                 let is_list = self.is_list(entity, relation);
                 let up = match child {
@@ -171,7 +202,11 @@ impl Guesses<'_> {
             if entity == place.entity && has_arrays {
                 if let Some(child) = child.filter(|child| child.array.is_some() && place.array.is_none()) {
                     let inner = self.with(child, false);
-                    parts.push(if inner.is_empty() { format!("{relation}:") } else { format!("{relation}: {{ with: {{ {inner} }} }}") });
+                    parts.push(if inner.is_empty() {
+                        format!("{relation}:")
+                    } else {
+                        format!("{relation}: {{ with: {{ {inner} }} }}")
+                    });
                 }
                 let of_list = copied("list").filter(|_| child.is_none_or(|child| child.array.is_none()));
                 parts.extend(of_list.map(|fields| format!("{relation}: [_id, {fields}]")));
@@ -215,7 +250,10 @@ fn is_drawn(field: &FieldPlace, draft: &EntityDraft) -> bool {
     const OF_RECORDS: [&str; 7] = ["missing", "index", "number", "clock()", "range(", "object(", "zipf("];
     let value = plain(&field.generator);
     let has_helper = draft.helpers.iter().any(|(helper, _)| value.contains(helper.as_str()));
-    is_plain(&field.field) && !field.generator.starts_with('{') && !has_helper && !OF_RECORDS.iter().any(|word| value.contains(word))
+    is_plain(&field.field)
+        && !field.generator.starts_with('{')
+        && !has_helper
+        && !OF_RECORDS.iter().any(|word| value.contains(word))
 }
 
 /// An expression as it is in a field of YAML, without the quotes of that.

@@ -7,7 +7,7 @@ use bson::Bson;
 use super::names::singular;
 use super::sample::{CollectionSample, Probe, key_of};
 use super::skew;
-use super::tree::{ValueKind, SeenNode, SeenTree};
+use super::tree::{SeenNode, SeenTree, ValueKind};
 
 /// Fewer different values say nothing.
 const FEWEST_VALUES: usize = 8;
@@ -63,9 +63,12 @@ pub fn find(samples: &[CollectionSample], trees: &[SeenTree], probe: &mut impl P
         tree.root.walk(&mut Vec::new(), &mut |path, node| places.push((path.to_vec(), node)));
         for (path, node) in places.iter().filter(|(path, _)| *path != ["_id"]) {
             let search = Search { samples, trees, collection, path, node };
-            let best = keys.iter().filter_map(|(target, field)| search.matching(*target, field, probe, &mut made.questions));
+            let best =
+                keys.iter().filter_map(|(target, field)| search.matching(*target, field, probe, &mut made.questions));
             // A key that the index of `_id` checks counts more, then a better match.
-            let rank = |one: &Reference| (one.field == "_id", names(path, &samples[one.target].name), (one.found * 1e3) as u64);
+            let rank = |one: &Reference| {
+                (one.field == "_id", names(path, &samples[one.target].name), (one.found * 1e3) as u64)
+            };
             made.found.extend(best.max_by_key(rank));
         }
     }
@@ -114,7 +117,13 @@ struct Search<'s> {
 
 impl Search<'_> {
     /// The reference to this key, if the values are among its values, more often than by chance.
-    fn matching(&self, target: usize, field: &str, probe: &mut impl Probe, questions: &mut Vec<String>) -> Option<Reference> {
+    fn matching(
+        &self,
+        target: usize,
+        field: &str,
+        probe: &mut impl Probe,
+        questions: &mut Vec<String>,
+    ) -> Option<Reference> {
         let tree = &self.trees[target];
         let key = tree.root.field(field)?;
         let (kind, seen) = self.node.main_kind().filter(|(kind, _)| ValueKind::KEYS.contains(kind))?;
@@ -153,7 +162,8 @@ impl Search<'_> {
         let total = values.len() as f64;
         // By chance this many pairs of equal values would be among those of a list that others share.
         let expected = total * total / (2.0 * sample.count.max(1) as f64);
-        let is_exclusive = counts.iter().all(|count| *count == 1) && (expected >= 3.0 || self.samples[self.collection].is_whole);
+        let is_exclusive =
+            counts.iter().all(|count| *count == 1) && (expected >= 3.0 || self.samples[self.collection].is_whole);
         Some(Reference {
             collection: self.collection,
             path: self.path.to_vec(),
@@ -168,7 +178,14 @@ impl Search<'_> {
         })
     }
 
-    fn share_found(&self, target: usize, field: &str, asked: &[Bson], distinct: &[Bson], probe: &mut impl Probe) -> Option<f64> {
+    fn share_found(
+        &self,
+        target: usize,
+        field: &str,
+        asked: &[Bson],
+        distinct: &[Bson],
+        probe: &mut impl Probe,
+    ) -> Option<f64> {
         let sample = &self.samples[target];
         let share = |found: u64, of: usize| (found as f64 / of.max(1) as f64).min(1.0);
         if sample.is_whole {
@@ -190,7 +207,8 @@ impl Search<'_> {
         let number = |value: &Bson| value.as_i64().or_else(|| value.as_i32().map(i64::from)).map(|n| n as f64);
         let all: Vec<f64> = distinct.iter().filter_map(number).collect();
         let (low, high) = all.iter().fold((f64::MAX, f64::MIN), |(low, high), n| (low.min(*n), high.max(*n)));
-        let keys = [ValueKind::Int, ValueKind::Long].into_iter().flat_map(|kind| key.values_of(kind)).filter_map(number);
+        let keys =
+            [ValueKind::Int, ValueKind::Long].into_iter().flat_map(|kind| key.values_of(kind)).filter_map(number);
         let within = keys.filter(|n| (low..=high).contains(n)).count() as f64;
         let sample = &self.samples[target];
         let fraction = (key.seen as f64 / sample.count.max(1) as f64).clamp(1e-9, 1.0);
@@ -242,7 +260,8 @@ fn counts(values: &[Bson]) -> Vec<u64> {
 }
 
 fn has_equal_lengths(one: &SeenNode, other: &SeenNode) -> bool {
-    let lengths = |node: &SeenNode| -> HashSet<u32> { node.bytes.get(&ValueKind::Text).into_iter().flatten().copied().collect() };
+    let lengths =
+        |node: &SeenNode| -> HashSet<u32> { node.bytes.get(&ValueKind::Text).into_iter().flatten().copied().collect() };
     !lengths(one).is_disjoint(&lengths(other))
 }
 
@@ -255,7 +274,13 @@ pub(super) mod tests {
 
     pub fn sample(name: &str, documents: impl IntoIterator<Item = Document>) -> CollectionSample {
         let documents: Vec<_> = documents.into_iter().map(|one| RawDocumentBuf::try_from(&one).unwrap()).collect();
-        CollectionSample { name: name.to_owned(), count: documents.len() as u64, documents, is_whole: true, ..Default::default() }
+        CollectionSample {
+            name: name.to_owned(),
+            count: documents.len() as u64,
+            documents,
+            is_whole: true,
+            ..Default::default()
+        }
     }
 
     pub fn trees(samples: &[CollectionSample]) -> Vec<SeenTree> {
@@ -271,7 +296,13 @@ pub(super) mod tests {
     fn found(samples: &[CollectionSample]) -> (Vec<String>, Vec<String>) {
         let all = find(samples, &trees(samples), &mut NoProbe);
         let text = |one: &Reference| {
-            format!("{}.{} -> {}.{}", samples[one.collection].name, one.path.join("."), samples[one.target].name, one.field)
+            format!(
+                "{}.{} -> {}.{}",
+                samples[one.collection].name,
+                one.path.join("."),
+                samples[one.target].name,
+                one.field
+            )
         };
         (all.found.iter().map(text).collect(), all.questions)
     }
@@ -292,7 +323,10 @@ pub(super) mod tests {
     #[test]
     fn sparse_numbers_and_lists_of_keys_are_references() {
         let parts = sample("parts", (0..200).map(|n| doc! { "_id": n * 977 + 5 }));
-        let lists = sample("products", (0..60).map(|n| doc! { "_id": format!("p{n}"), "x": [(n % 200) * 977 + 5, ((n + 7) % 200) * 977 + 5] }));
+        let lists = sample(
+            "products",
+            (0..60).map(|n| doc! { "_id": format!("p{n}"), "x": [(n % 200) * 977 + 5, ((n + 7) % 200) * 977 + 5] }),
+        );
         let all = find(&[parts.clone(), lists.clone()], &trees(&[parts, lists]), &mut NoProbe).found;
         assert_eq!((all.len(), &all[0].path, all[0].is_exclusive), (1, &vec!["x".to_owned(), "[]".to_owned()], false));
         assert_eq!(all[0].fan_out.iter().sum::<u64>(), 120);
@@ -301,7 +335,8 @@ pub(super) mod tests {
     #[test]
     fn orphans_above_a_tenth_are_no_reference() {
         let users = sample("users", (0..100).map(|n| doc! { "_id": format!("u{n:04}") }));
-        let orders = |lost: i32| sample("orders", (0..100).map(move |n| doc! { "_id": n, "u": format!("u{:04}", n + lost) }));
+        let orders =
+            |lost: i32| sample("orders", (0..100).map(move |n| doc! { "_id": n, "u": format!("u{:04}", n + lost) }));
         assert_eq!(found(&[users.clone(), orders(5)]).0.len(), 1);
         assert_eq!(found(&[users, orders(15)]).0.len(), 0);
     }

@@ -7,7 +7,7 @@ use super::entities::is_settable;
 use super::names::is_plain;
 use super::references::{Reference, is_key};
 use super::sample::CollectionSample;
-use super::tree::{ValueKind, SeenNode, SeenTree};
+use super::tree::{SeenNode, SeenTree, ValueKind};
 
 /// Children on average above which a record is a category of others, rather than one that they belong to.
 const MOST_CHILDREN: f64 = 200.0;
@@ -33,9 +33,13 @@ impl FoundReference {
         // What a shape can copy.
         let target = &trees[reference.target].root;
         copies.retain(|copy| is_plain(&copy.of) && target.field(&copy.of).is_some_and(is_settable));
-        let around = reference.path.split_last().and_then(|(key, owner)| Some((key, trees[reference.collection].root.at(owner)?)));
+        let around = reference
+            .path
+            .split_last()
+            .and_then(|(key, owner)| Some((key, trees[reference.collection].root.at(owner)?)));
         let is_copy = |name: &String| copies.iter().any(|copy| copy.is_exact() && copy.field == *name);
-        let is_all = around.is_some_and(|(key, owner)| owner.fields.iter().all(|(name, _)| name == key || is_copy(name)));
+        let is_all =
+            around.is_some_and(|(key, owner)| owner.fields.iter().all(|(name, _)| name == key || is_copy(name)));
         FoundReference { reference, copies, is_all }
     }
 
@@ -118,7 +122,10 @@ impl Relations {
             }
             let mean = samples[own].count as f64 / samples[target].count.max(1) as f64;
             if let [field] = place {
-                let share = trees[own].root.field(field).map_or(0.0, |node| present(node) / trees[own].documents().max(1) as f64);
+                let share = trees[own]
+                    .root
+                    .field(field)
+                    .map_or(0.0, |node| present(node) / trees[own].documents().max(1) as f64);
                 if share >= NEARLY_ALL && mean <= MOST_CHILDREN {
                     let rank = u64::from(samples[own].is_indexed(field)) * 2 + 1;
                     candidates.push((rank, own, Parent { collection: target, reference: Some(number), list: None }));
@@ -150,7 +157,11 @@ impl Relations {
         let mut lists: Vec<(usize, Option<usize>)> = Vec::new();
         for (number, one) in self.found.iter().enumerate() {
             let reference = &one.reference;
-            if !is_list(self.place(one)) || reference.field != "_id" || is_of_parent(number) || reference.collection == reference.target {
+            if !is_list(self.place(one))
+                || reference.field != "_id"
+                || is_of_parent(number)
+                || reference.collection == reference.target
+            {
                 continue;
             }
             let is_back = |(other, back): &&mut (usize, Option<usize>)| {
@@ -194,7 +205,11 @@ impl Relations {
         }
         let is_reference = |name: &str| self.at(collection, &[list, &[name.to_owned()]].concat()).is_some();
         let is_own = |(name, node): &&(String, SeenNode)| {
-            is_like_key(name, node) && is_there(node) && is_scalar(node) && !is_reference(name) && is_unique(documents as u64, name, node)
+            is_like_key(name, node)
+                && is_there(node)
+                && is_scalar(node)
+                && !is_reference(name)
+                && is_unique(documents as u64, name, node)
         };
         if let Some((name, _)) = item.fields.iter().find(is_own) {
             return Some(Some(name.clone()));
@@ -223,7 +238,8 @@ fn present(node: &SeenNode) -> f64 {
 }
 
 fn is_of_documents(field: &SeenNode, item: &SeenNode) -> bool {
-    let of = |node: &SeenNode, kind: ValueKind| node.of_kind(kind) as f64 >= NEARLY_ALL * node.seen as f64 && node.seen > 0;
+    let of =
+        |node: &SeenNode, kind: ValueKind| node.of_kind(kind) as f64 >= NEARLY_ALL * node.seen as f64 && node.seen > 0;
     of(field, ValueKind::Array) && of(item, ValueKind::Object) && item.map.is_none()
 }
 

@@ -51,8 +51,11 @@ impl SampledIndex {
             RawBsonRef::Int64(n) if n < 0 => "-1".to_owned(),
             _ => "1".to_owned(),
         };
-        let keys: Vec<(String, String)> =
-            key.iter().map_while(Result::ok).map(|(name, value)| (name.as_str().to_owned(), direction(value))).collect();
+        let keys: Vec<(String, String)> = key
+            .iter()
+            .map_while(Result::ok)
+            .map(|(name, value)| (name.as_str().to_owned(), direction(value)))
+            .collect();
         let is_id = matches!(keys.as_slice(), [(name, _)] if name == "_id");
         let is_unique = index.get_bool("unique").unwrap_or(false);
         let options = OPTIONS.iter().filter(|(name, _)| has(name)).map(|(_, word)| *word).collect();

@@ -5,10 +5,12 @@ use std::collections::{HashMap, HashSet};
 use bson::Bson;
 
 use super::numbers;
-use super::tree::{ValueKind, SeenNode};
+use super::tree::{SeenNode, ValueKind};
 
 /// At most so many texts are tokens, each of which occurs this often on average.
 const TOKENS: (usize, usize) = (40, 3);
+/// Bytes of the longest text: rounding to two digits must not exceed the 16 MiB of a document.
+const LONGEST: f64 = 16e6;
 /// Hexadecimal digits of a hash.
 const HASH: f64 = 64.0;
 
@@ -49,7 +51,9 @@ pub fn scalar(node: &SeenNode, kind: ValueKind, place: &str, notes: &mut Vec<Str
         ValueKind::Text => text(node, place),
         ValueKind::Null | ValueKind::Object | ValueKind::Array => "null".to_owned(),
         ValueKind::Other => {
-            notes.push(format!("{place}: a type that no generator makes (a regular expression, a timestamp, code...) is null"));
+            notes.push(format!(
+                "{place}: a type that no generator makes (a regular expression, a timestamp, code...) is null"
+            ));
             "null".to_owned()
         }
     }
@@ -62,7 +66,9 @@ pub fn unique(node: &SeenNode, place: &str, records: u64) -> String {
         Some((ValueKind::Uuid, _)) => "uuid()".to_owned(),
         Some((ValueKind::Text, _)) => {
             // The number makes it unique, the hash as long as it was.
-            let all = numbers::sorted(node.bytes.get(&ValueKind::Text).into_iter().flatten().map(|length| f64::from(*length)));
+            let all = numbers::sorted(
+                node.bytes.get(&ValueKind::Text).into_iter().flatten().map(|length| f64::from(*length)),
+            );
             let digits = records.max(1).to_string().len() + 1;
             let length = (numbers::quantile(&all, 50.0) as usize).saturating_sub(digits).min(HASH as usize);
             match length {
@@ -93,7 +99,8 @@ pub fn chance(share: f64) -> String {
 }
 
 fn lengths(node: &SeenNode, kind: ValueKind) -> String {
-    numbers::ints(node.bytes.get(&kind).into_iter().flatten().map(|length| f64::from(*length)))
+    let bytes = node.bytes.get(&kind).into_iter().flatten();
+    numbers::ints(bytes.map(|length| f64::from(*length).min(LONGEST)))
 }
 
 fn text(node: &SeenNode, place: &str) -> String {
@@ -119,7 +126,8 @@ fn tokens(counts: HashMap<&str, u64>) -> String {
     let mut counts: Vec<(usize, u64)> = counts.into_iter().map(|(text, count)| (text.len(), count)).collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     let mut taken = HashSet::new();
-    let made: Vec<String> = counts.iter().enumerate().map(|(place, (length, _))| token(place, *length, &mut taken)).collect();
+    let made: Vec<String> =
+        counts.iter().enumerate().map(|(place, (length, _))| token(place, *length, &mut taken)).collect();
     let weights: Vec<String> = counts.iter().map(|(_, count)| count.to_string()).collect();
     match made.as_slice() {
         [only] => quoted(only),
@@ -175,7 +183,10 @@ mod tests {
     fn few_texts_become_tokens_of_their_lengths() {
         let values = (0..100).map(|n| Bson::from(["secret", "open", "x", "y"][usize::min(n % 10, 3)]));
         let (text, _) = made(values);
-        assert_eq!(text, "one_of(['a', 'ahov', 'b', 'bhovcj'], [70, 10, 10, 10])".replace("'b', 'bhovcj'", "'c', 'dhovcj'"));
+        assert_eq!(
+            text,
+            "one_of(['a', 'ahov', 'b', 'bhovcj'], [70, 10, 10, 10])".replace("'b', 'bhovcj'", "'c', 'dhovcj'")
+        );
     }
 
     #[test]

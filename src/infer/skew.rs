@@ -17,7 +17,11 @@ pub fn exponent(counts: &[u64], records: u64) -> f64 {
     let (mut low, mut high) = (0.0, GREATEST);
     for _ in 0..40 {
         let middle = f64::midpoint(low, high);
-        if harmonic(2.0 * middle, records) / harmonic(middle, records).powi(2) < same { low = middle } else { high = middle }
+        if harmonic(2.0 * middle, records) / harmonic(middle, records).powi(2) < same {
+            low = middle
+        } else {
+            high = middle
+        }
     }
     (low * 100.0).round() / 100.0
 }

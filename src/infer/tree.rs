@@ -55,7 +55,8 @@ pub enum ValueKind {
 
 impl ValueKind {
     /// The types that keys have.
-    pub const KEYS: [ValueKind; 5] = [ValueKind::ObjectId, ValueKind::Uuid, ValueKind::Text, ValueKind::Int, ValueKind::Long];
+    pub const KEYS: [ValueKind; 5] =
+        [ValueKind::ObjectId, ValueKind::Uuid, ValueKind::Text, ValueKind::Int, ValueKind::Long];
 
     fn of(value: RawBsonRef) -> ValueKind {
         match value {
@@ -329,7 +330,10 @@ mod tests {
     fn types_and_missing_keys_are_counted() {
         let seen = tree([doc! { "a": 1, "b": "x" }, doc! { "a": "1" }, doc! { "a": null, "c": [1, 2, { "d": 1 }] }]);
         let a = seen.root.field("a").unwrap();
-        assert_eq!((a.seen, a.of_kind(ValueKind::Int), a.of_kind(ValueKind::Text), a.of_kind(ValueKind::Null)), (3, 1, 1, 1));
+        assert_eq!(
+            (a.seen, a.of_kind(ValueKind::Int), a.of_kind(ValueKind::Text), a.of_kind(ValueKind::Null)),
+            (3, 1, 1, 1)
+        );
         assert_eq!((seen.root.field("b").unwrap().seen, seen.documents()), (1, 3));
         let inside = seen.root.at(&["c", "[]", "d"].map(str::to_owned)).unwrap();
         assert_eq!((inside.seen, &seen.root.field("c").unwrap().lengths), (1, &vec![3]));

@@ -54,8 +54,13 @@ impl ScenarioText<'_> {
         let title = format!("{}: which document shape?", self.name);
         let _ = writeln!(made, "format: 1\nname: {}\ntitle: {}", self.name, text(&title));
         made.push_str("about: The data and the schema of a database that is in use.\n");
-        let parameters: Vec<String> =
-            self.model.drafts.iter().filter_map(|draft| draft.parameter.as_ref()).map(|(name, value, _)| format!("{name}: {value}")).collect();
+        let parameters: Vec<String> = self
+            .model
+            .drafts
+            .iter()
+            .filter_map(|draft| draft.parameter.as_ref())
+            .map(|(name, value, _)| format!("{name}: {value}"))
+            .collect();
         if !parameters.is_empty() {
             made.push_str("parameters:\n");
             parameters.iter().for_each(|one| made.push_str(&format!("  {one}\n")));
@@ -70,14 +75,25 @@ impl ScenarioText<'_> {
             all.push("the operations: they are guesses from keys, references and indexes. What does the application do, which fields does it read, what belongs together?".to_owned());
         }
         all.extend(self.model.questions.iter().cloned());
-        let copied: Vec<&str> = self.model.shape.iter().filter(|(_, words)| words.iter().any(|word| word.contains('('))).map(|(key, _)| key.as_str()).collect();
+        let copied: Vec<&str> = self
+            .model
+            .shape
+            .iter()
+            .filter(|(_, words)| words.iter().any(|word| word.contains('(')))
+            .map(|(key, _)| key.as_str())
+            .collect();
         if !copied.is_empty() {
             all.push(format!("copies ({}): must they be exact, or may they lag?", copied.join(", ")));
         }
         let growing = self.model.layout.entities.iter().zip(&self.model.drafts).filter(|(place, draft)| {
             place.array.is_some() && draft.children.iter().max().is_some_and(|most| *most > 50)
         });
-        all.extend(growing.map(|(place, _)| format!("{}: does this array have a bound?", place.array.as_ref().map_or(String::new(), |path| path.join(".")))));
+        all.extend(growing.map(|(place, _)| {
+            format!(
+                "{}: does this array have a bound?",
+                place.array.as_ref().map_or(String::new(), |path| path.join("."))
+            )
+        }));
         all
     }
 
@@ -120,8 +136,13 @@ impl ScenarioText<'_> {
         made.push_str("operations:\n");
         for operation in self.operations {
             operation.comments.iter().for_each(|line| comment(made, "  ", line));
-            let arguments: Vec<String> = operation.arguments.iter().map(|(name, value)| format!("{name}: {}", text(value))).collect();
-            let arguments = if arguments.is_empty() { String::new() } else { format!("arguments: {{ {} }}, ", arguments.join(", ")) };
+            let arguments: Vec<String> =
+                operation.arguments.iter().map(|(name, value)| format!("{name}: {}", text(value))).collect();
+            let arguments = if arguments.is_empty() {
+                String::new()
+            } else {
+                format!("arguments: {{ {} }}, ", arguments.join(", "))
+            };
             let line = format!("  {}: {{ {arguments}does: {} }}", operation.name, operation.does);
             if line.len() <= WIDTH {
                 let _ = writeln!(made, "{line}");
@@ -145,7 +166,11 @@ impl ScenarioText<'_> {
         let parameters = self.model.drafts.iter().filter_map(|draft| draft.parameter.as_ref());
         let parameters: Vec<String> = parameters.map(|(name, _, verified)| format!("{name}: {verified}")).collect();
         let parameters = (!parameters.is_empty()).then(|| format!("parameters: {{ {} }}", parameters.join(", ")));
-        mapping(made, "  verify:", parameters.into_iter().chain(self.operations.iter().map(|one| format!("{}: 1", one.name))));
+        mapping(
+            made,
+            "  verify:",
+            parameters.into_iter().chain(self.operations.iter().map(|one| format!("{}: 1", one.name))),
+        );
     }
 
     fn strategies(&self, made: &mut String) {
@@ -182,7 +207,8 @@ fn mapping(made: &mut String, start: &str, entries: impl Iterator<Item = String>
 
 /// A comment, on as many lines as it needs. Whatever names contain, it stays a comment.
 fn comment(made: &mut String, indent: &str, line: &str) {
-    let line: String = line.chars().map(|c| if c.is_control() || ('\u{2028}'..='\u{202e}').contains(&c) { ' ' } else { c }).collect();
+    let line: String =
+        line.chars().map(|c| if c.is_control() || ('\u{2028}'..='\u{202e}').contains(&c) { ' ' } else { c }).collect();
     let mut length = 0;
     for (place, word) in line.split(' ').enumerate() {
         let is_first = place == 0;

@@ -38,13 +38,17 @@ impl Files {
             let mut paths: Vec<PathBuf> = all.iter().filter(|path| is_bson(path)).cloned().collect();
             paths.sort();
             if paths.is_empty() {
-                let mut folders: Vec<String> = all.iter().filter(|path| path.is_dir()).map(|path| path.display().to_string()).collect();
+                let mut folders: Vec<String> =
+                    all.iter().filter(|path| path.is_dir()).map(|path| path.display().to_string()).collect();
                 folders.sort();
                 let hint = match folders.as_slice() {
                     [] => "expected files NAME.bson, as mongodump writes them".to_owned(),
                     folders => format!("name the folder of one database: {}", folders.join(" or ")),
                 };
-                return Err(CliError::usage(format!("--from: there are no .bson files in {}; {hint}", folder.display())));
+                return Err(CliError::usage(format!(
+                    "--from: there are no .bson files in {}; {hint}",
+                    folder.display()
+                )));
             }
             return Ok(Files { described: format!("{} ({} files)", folder.display(), paths.len()), paths });
         }
@@ -55,7 +59,10 @@ impl Files {
                 missing.display()
             )));
         }
-        Ok(Files { described: paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "), paths })
+        Ok(Files {
+            described: paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
+            paths,
+        })
     }
 
     /// Reads them.
@@ -75,7 +82,11 @@ impl Files {
                 continue;
             }
             let mut kept = Kept::default();
-            if is_bson(path) { read_bson(path, &mut kept)? } else { read_json(path, &mut kept)? }
+            if is_bson(path) {
+                read_bson(path, &mut kept)?
+            } else {
+                read_json(path, &mut kept)?
+            }
             read.samples.push(CollectionSample {
                 name,
                 count: kept.count,
@@ -152,7 +163,9 @@ impl Metadata {
         };
         let mut text = String::new();
         open(&file)?.read_to_string(&mut text).map_err(|error| unreadable(&file, &error))?;
-        let wrong = |error: serde_json::Error| CliError::usage(format!("{} is no metadata of mongodump: {error}", file.display()));
+        let wrong = |error: serde_json::Error| {
+            CliError::usage(format!("{} is no metadata of mongodump: {error}", file.display()))
+        };
         let value: Value = serde_json::from_str(&text).map_err(wrong)?;
         let document: Document = serde_json::from_value(second_version(value)).map_err(wrong)?;
         let indexes = document.get_array("indexes").into_iter().flatten().filter_map(|index| index.as_document());
@@ -173,7 +186,13 @@ fn read_bson(path: &Path, kept: &mut Kept) -> Result<(), CliError> {
         }
         reader.read_exact(&mut length).map_err(|error| unreadable(path, &error))?;
         let size = usize::try_from(i32::from_le_bytes(length)).unwrap_or(0);
-        let broken = || CliError::usage(format!("{}: document {} is no BSON; is it a file of mongodump?", path.display(), kept.count + 1));
+        let broken = || {
+            CliError::usage(format!(
+                "{}: document {} is no BSON; is it a file of mongodump?",
+                path.display(),
+                kept.count + 1
+            ))
+        };
         if !(5..=LARGEST).contains(&size) {
             return Err(broken());
         }
@@ -193,7 +212,8 @@ fn read_json(path: &Path, kept: &mut Kept) -> Result<(), CliError> {
     let add = |value: Value, kept: &mut Kept| {
         let number = kept.count + 1;
         // The error of a value could repeat it.
-        let document: Document = serde_json::from_value(second_version(value)).map_err(|_| wrong(number, &"a type that is not known"))?;
+        let document: Document =
+            serde_json::from_value(second_version(value)).map_err(|_| wrong(number, &"a type that is not known"))?;
         kept.add(RawDocumentBuf::try_from(&document).map_err(|_| wrong(number, &"it cannot be BSON"))?);
         Ok::<(), CliError>(())
     };
@@ -205,7 +225,8 @@ fn read_json(path: &Path, kept: &mut Kept) -> Result<(), CliError> {
     }
     for value in serde_json::Deserializer::from_reader(reader).into_iter::<Value>() {
         let number = kept.count + 1;
-        let value = value.map_err(|error| wrong(number, &format!("line {}, column {}", error.line(), error.column())))?;
+        let value =
+            value.map_err(|error| wrong(number, &format!("line {}, column {}", error.line(), error.column())))?;
         add(value, kept)?;
     }
     Ok(())
@@ -245,7 +266,9 @@ fn second_version(value: Value) -> Value {
             {
                 return json!({ "$binary": { "base64": bytes, "subType": subtype } });
             }
-            if let (2, Some(pattern @ Value::String(_)), Some(options)) = (fields.len(), fields.get("$regex"), fields.get("$options")) {
+            if let (2, Some(pattern @ Value::String(_)), Some(options)) =
+                (fields.len(), fields.get("$regex"), fields.get("$options"))
+            {
                 return json!({ "$regularExpression": { "pattern": pattern, "options": options } });
             }
             Value::Object(fields.into_iter().map(|(name, value)| (name, second_version(value))).collect())
@@ -308,7 +331,11 @@ mod tests {
 
     #[test]
     fn broken_files_are_refused_without_their_values() {
-        for (name, text) in [("a.json", "{\"x\": \"secret\"} {\"y\": secret"), ("a.bson", "secret secret"), ("a.json", "{\"x\": {\"$oid\": \"secret\"}}")] {
+        for (name, text) in [
+            ("a.json", "{\"x\": \"secret\"} {\"y\": secret"),
+            ("a.bson", "secret secret"),
+            ("a.json", "{\"x\": {\"$oid\": \"secret\"}}"),
+        ] {
             let error = read(name, text.as_bytes()).unwrap_err();
             assert!(error.message.contains("document ") && !error.message.contains("secret"), "{error}");
         }

@@ -99,7 +99,8 @@ impl<P: Probe> Probe for HiddenProbe<'_, P> {
 
     fn records(&mut self, collection: &str, ids: &[Bson]) -> Vec<RawDocumentBuf> {
         let found = self.probe.records(self.names.real_collection(collection), ids);
-        let hidden = |one: RawDocumentBuf| RawDocumentBuf::try_from(&self.names.document(Document::try_from(&*one).ok()?)).ok();
+        let hidden =
+            |one: RawDocumentBuf| RawDocumentBuf::try_from(&self.names.document(Document::try_from(&*one).ok()?)).ok();
         found.into_iter().filter_map(hidden).collect()
     }
 }

@@ -74,7 +74,8 @@ impl Live {
             }
         }
         if read.samples.is_empty() {
-            let why = if read.left_out.is_empty() { "it has no collections".to_owned() } else { read.left_out.join("; ") };
+            let why =
+                if read.left_out.is_empty() { "it has no collections".to_owned() } else { read.left_out.join("; ") };
             return Err(CliError::failure(format!("nothing of the database {} can be read: {why}", self.database)));
         }
         Ok(read)
@@ -86,7 +87,8 @@ impl Live {
         let listed = self.list(command, MOST_BYTES).map_err(|failure| self.unreadable("be listed", &failure))?;
         let mut names = Vec::new();
         for one in listed {
-            let (name, kind) = (one.get_str("name").unwrap_or_default().to_owned(), one.get_str("type").unwrap_or("collection"));
+            let (name, kind) =
+                (one.get_str("name").unwrap_or_default().to_owned(), one.get_str("type").unwrap_or("collection"));
             if !is_chosen(&name, patterns) {
                 continue;
             }
@@ -154,7 +156,12 @@ impl Live {
             Some(13 | 18) => "; `docshape init --rights` prints the smallest role that suffices",
             _ => "; check the address, and that the server runs",
         };
-        CliError::failure(format!("the database {} on {} cannot {what}: {}{hint}", self.database, self.reader.address(), failure.message))
+        CliError::failure(format!(
+            "the database {} on {} cannot {what}: {}{hint}",
+            self.database,
+            self.reader.address(),
+            failure.message
+        ))
     }
 
     fn ask(&self, command: RawDocumentBuf) -> Result<RawDocumentBuf, Failure> {
@@ -189,7 +196,9 @@ impl Probe for Live {
         }
         pipeline.push(doc! { "$group": { "_id": format!("${path}"), "n": { "$sum": 1 } } });
         let found = self.list(aggregate(collection, pipeline)?, MOST_BYTES).ok()?;
-        let row = |row: &RawDocumentBuf| Some((key_of(&Bson::try_from(row.get("_id").ok()??).ok()?), number(row, "n") as u64));
+        let row = |row: &RawDocumentBuf| {
+            Some((key_of(&Bson::try_from(row.get("_id").ok()??).ok()?), number(row, "n") as u64))
+        };
         let counts: HashMap<String, u64> = found.iter().filter_map(row).collect();
         Some(values.iter().map(|value| counts.get(&key_of(value)).copied().unwrap_or(0)).collect())
     }
@@ -212,7 +221,9 @@ fn aggregate(collection: &str, pipeline: Vec<Document>) -> Option<RawDocumentBuf
 
 fn number(document: &RawDocument, field: &str) -> f64 {
     let value = document.get(field).ok().flatten();
-    value.and_then(|value| value.as_f64().or(value.as_i32().map(f64::from)).or(value.as_i64().map(|n| n as f64))).unwrap_or(0.0)
+    value
+        .and_then(|value| value.as_f64().or(value.as_i32().map(f64::from)).or(value.as_i64().map(|n| n as f64)))
+        .unwrap_or(0.0)
 }
 
 /// One collection of each family of names that differ only in digits.

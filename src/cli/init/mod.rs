@@ -47,7 +47,9 @@ pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
         infer(&mut read, &mut origin)?
     };
     let (text, comparison) = inferred.scenario(name, &read.left_out).map_err(|problems| {
-        CliError::failure(format!("the inferred scenario is not valid, which is a mistake of docshape; please report it:\n{problems}"))
+        CliError::failure(format!(
+            "the inferred scenario is not valid, which is a mistake of docshape; please report it:\n{problems}"
+        ))
     })?;
     write(&file, &text, arguments.force)?;
     if arguments.json {
@@ -64,7 +66,10 @@ fn infer(read: &mut Read, probe: &mut impl Probe) -> Result<Inferred, CliError> 
     let (empty, samples): (Vec<_>, Vec<_>) = samples.into_iter().partition(|sample| sample.documents.is_empty());
     read.left_out.extend(empty.iter().map(|sample| format!("{} was left out: it has no documents", sample.name)));
     if samples.is_empty() {
-        return Err(CliError::usage(format!("{}: no collection has documents, so there is nothing to infer", read.described)));
+        return Err(CliError::usage(format!(
+            "{}: no collection has documents, so there is nothing to infer",
+            read.described
+        )));
     }
     Ok(Inferred::of(samples, probe))
 }
@@ -73,7 +78,9 @@ fn infer(read: &mut Read, probe: &mut impl Probe) -> Result<Inferred, CliError> 
 fn check_name(name: &str) -> Result<String, CliError> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if name.is_empty() || name.starts_with('-') || name.len() > 40 || !name.chars().all(is_plain) {
-        return Err(CliError::usage(format!("{name} cannot be the name of a scenario: use lower-case letters, digits and `-`")));
+        return Err(CliError::usage(format!(
+            "{name} cannot be the name of a scenario: use lower-case letters, digits and `-`"
+        )));
     }
     Ok(format!("{name}.yaml"))
 }
@@ -82,7 +89,8 @@ fn check_name(name: &str) -> Result<String, CliError> {
 fn write(file: &str, text: &str, replaces: bool) -> Result<(), CliError> {
     let path = Path::new(file);
     let beside = tempfile::NamedTempFile::new_in(".").map_err(|error| write_error(path, &error))?;
-    let written = OpenOptions::new().write(true).open(beside.path()).and_then(|mut opened| opened.write_all(text.as_bytes()));
+    let written =
+        OpenOptions::new().write(true).open(beside.path()).and_then(|mut opened| opened.write_all(text.as_bytes()));
     written.map_err(|error| write_error(path, &error))?;
     let kept = if replaces { beside.persist(path).map(drop) } else { beside.persist_noclobber(path).map(drop) };
     kept.map_err(|error| write_error(path, &error.error))

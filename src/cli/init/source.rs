@@ -44,7 +44,9 @@ impl InitSource {
             return Live::connect(text).map(|live| InitSource::Live(Box::new(live)));
         }
         if text.contains("://") {
-            return Err(CliError::usage("--from: only mongodb:// and mongodb+srv:// are read; otherwise name a folder or files"));
+            return Err(CliError::usage(
+                "--from: only mongodb:// and mongodb+srv:// are read; otherwise name a folder or files",
+            ));
         }
         Files::find(text).map(InitSource::Files)
     }
@@ -109,7 +111,9 @@ mod tests {
     #[test]
     fn patterns_choose_collections() {
         let patterns = ["a".to_owned(), "log_*".to_owned(), "*x*".to_owned()];
-        for (name, is) in [("a", true), ("ab", false), ("log_", true), ("log_2026", true), ("dog_1", false), ("yxz", true)] {
+        for (name, is) in
+            [("a", true), ("ab", false), ("log_", true), ("log_2026", true), ("dog_1", false), ("yxz", true)]
+        {
             assert_eq!(is_chosen(name, &patterns), is, "{name}");
         }
         assert!(is_chosen("any", &[]));

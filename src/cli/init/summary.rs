@@ -31,7 +31,12 @@ pub fn text(inferred: &Inferred, comparison: &DataComparison, read: &Read, file:
     );
     let width = inferred.samples.iter().map(|sample| sample.name.chars().count()).max().unwrap_or(0).min(24);
     for (collection, sample) in inferred.samples.iter().enumerate() {
-        let start = format!("  {:width$} {:>7} of {:>9}  ", sample.name, count(sample.documents.len() as u64), count(sample.count));
+        let start = format!(
+            "  {:width$} {:>7} of {:>9}  ",
+            sample.name,
+            count(sample.documents.len() as u64),
+            count(sample.count)
+        );
         let indent = " ".repeat(start.chars().count().min(40));
         let found = facts(inferred, collection);
         add_indented(&mut made, &start, &indent, &found.join("; "));
@@ -46,7 +51,11 @@ pub fn text(inferred: &Inferred, comparison: &DataComparison, read: &Read, file:
         "",
         &format!("wrote {file} ({lines} lines): 1 strategy, {operations}. No value of a document is in it."),
     );
-    let unknown = if inferred.is_observed { "which fields are read" } else { "the mix; which fields are read; which operations belong together" };
+    let unknown = if inferred.is_observed {
+        "which fields are read"
+    } else {
+        "the mix; which fields are read; which operations belong together"
+    };
     add(&mut made, "", &format!("not inferred, marked TODO in the file: {unknown}"));
     inferred.model.questions.iter().for_each(|question| add(&mut made, "  ", question));
     add(&mut made, "", &compared(comparison));
@@ -68,7 +77,8 @@ pub fn text(inferred: &Inferred, comparison: &DataComparison, read: &Read, file:
         );
     }
     for (kind, all) in [("array", &comparison.arrays), ("children of", &comparison.children)] {
-        let far: Vec<String> = all.iter().filter(|(_, d)| *d >= 0.08).map(|(name, d)| format!("{name} {d:.2}")).collect();
+        let far: Vec<String> =
+            all.iter().filter(|(_, d)| *d >= 0.08).map(|(name, d)| format!("{name} {d:.2}")).collect();
         if !far.is_empty() {
             add(&mut made, "  ", &format!("{kind}: D of {}", far.join(", ")));
         }
@@ -120,12 +130,24 @@ fn facts(inferred: &Inferred, collection: usize) -> Vec<String> {
             rounded(most),
             rounded(median)
         ));
-        let copies: Vec<&str> = one.copies.iter().filter(|copy| copy.is_exact()).map(|copy| copy.field.as_str()).collect();
+        let copies: Vec<&str> =
+            one.copies.iter().filter(|copy| copy.is_exact()).map(|copy| copy.field.as_str()).collect();
         if !copies.is_empty() {
-            found.push(format!("{} {} of it", copies.join(", "), if copies.len() == 1 { "is a copy" } else { "are copies" }));
+            found.push(format!(
+                "{} {} of it",
+                copies.join(", "),
+                if copies.len() == 1 { "is a copy" } else { "are copies" }
+            ));
         }
     }
-    for place in inferred.model.layout.entities.iter().zip(&inferred.model.drafts).filter(|(_, draft)| draft.collection == collection) {
+    for place in inferred
+        .model
+        .layout
+        .entities
+        .iter()
+        .zip(&inferred.model.drafts)
+        .filter(|(_, draft)| draft.collection == collection)
+    {
         if let Some(array) = &place.0.array {
             found.push(format!("{} holds records", array.join(".").replace(".[]", "[]")));
         }
@@ -172,13 +194,15 @@ pub fn json(inferred: &Inferred, comparison: &DataComparison, read: &Read) -> St
         .iter()
         .map(|one| json!({ "name": one.name, "does": one.does, "weight": one.weight, "comments": one.comments }))
         .collect();
-    let shape: Vec<Value> = inferred.model.shape.iter().map(|(key, words)| json!({ "relation": key, "words": words })).collect();
+    let shape: Vec<Value> =
+        inferred.model.shape.iter().map(|(key, words)| json!({ "relation": key, "words": words })).collect();
     let sizes: Vec<Value> = comparison
         .sizes
         .iter()
         .map(|(name, sample, made)| json!({ "collection": name, "p50": [sample[0], made[0]], "p99": [sample[1], made[1]] }))
         .collect();
-    let distances = |all: &[(String, f64)]| -> Vec<Value> { all.iter().map(|(name, d)| json!({ "name": name, "d": d })).collect() };
+    let distances =
+        |all: &[(String, f64)]| -> Vec<Value> { all.iter().map(|(name, d)| json!({ "name": name, "d": d })).collect() };
     let whole = json!({
         "entities": entities,
         "shape": shape,

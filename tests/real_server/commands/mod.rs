@@ -4,6 +4,7 @@
 mod claims;
 mod explore;
 mod grow;
+mod init;
 mod interrupts;
 mod like;
 mod refused;

@@ -1,7 +1,7 @@
 //! The server cost of a call of the mix: a chart per counter.
 
 use crate::record::Shown;
-use crate::report::document::chart::{Gallery, ChartLayout, Series, bars::Bar, bars::Bars, gallery};
+use crate::report::document::chart::{ChartLayout, Gallery, Series, bars::Bar, bars::Bars, gallery};
 use crate::report::document::format::NOTHING;
 use crate::report::run::Evaluation;
 use crate::report::run::cost::MixCost;

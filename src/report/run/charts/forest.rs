@@ -1,6 +1,6 @@
 //! The forest plot: every strategy's time divided by the baseline's, with its interval, per operation.
 
-use crate::report::document::chart::{Chart, Gallery, ChartLayout, Series, cut, gallery, scale::Scale, svg::Svg};
+use crate::report::document::chart::{Chart, ChartLayout, Gallery, Series, cut, gallery, scale::Scale, svg::Svg};
 use crate::report::document::format::{NOTHING, interval, percent, short, three};
 use crate::report::run::{Evaluation, OperationResults};
 use crate::stats::Verdict;

@@ -12,7 +12,7 @@ pub(crate) mod throughput;
 use std::sync::Arc;
 
 use crate::record::Part;
-use crate::report::document::chart::{Charts, Gallery, ChartLayout, Series};
+use crate::report::document::chart::{ChartLayout, Charts, Gallery, Series};
 
 use super::{Evaluation, PartEvaluations};
 

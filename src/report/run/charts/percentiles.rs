@@ -2,7 +2,7 @@
 
 use crate::record::MetricRow;
 use crate::report::document::chart::{
-    COLUMNS, Gallery, ChartLayout, Series, axis::Axis, gallery, lines::Line, lines::Lines,
+    COLUMNS, ChartLayout, Gallery, Series, axis::Axis, gallery, lines::Line, lines::Lines,
 };
 use crate::report::document::format::{capitalised, counted, short, time};
 use crate::report::run::{Evaluation, Measured, OperationResults};

@@ -1,6 +1,6 @@
 //! Sizes of a strategy's collections before and after the calls.
 
-use crate::report::document::chart::{Gallery, ChartLayout, Series, bars::Bar, bars::Bars, gallery};
+use crate::report::document::chart::{ChartLayout, Gallery, Series, bars::Bar, bars::Bars, gallery};
 use crate::report::document::format::{bytes, bytes_change};
 use crate::report::run::Evaluation;
 use crate::stats::{Change, CollectionGrowth};

@@ -1,6 +1,8 @@
 //! Calls per second over time, within a round by slices and from round to round, and latency from round to round.
 
-use crate::report::document::chart::{Chart, Gallery, ChartLayout, Series, axis::Axis, gallery, lines::Line, lines::Lines};
+use crate::report::document::chart::{
+    Chart, ChartLayout, Gallery, Series, axis::Axis, gallery, lines::Line, lines::Lines,
+};
 use crate::report::document::format::{count, short, three, time};
 use crate::report::run::{Evaluation, StrategyResults};
 use crate::stats::RoundTimes;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::report::document::chart::{Charts, ChartLayout, gallery};
+use crate::report::document::chart::{ChartLayout, Charts, gallery};
 use crate::report::document::format::{percent, three, time};
 use crate::report::document::{Cell, Column, Forms, Measure, Row, Section, Table, Tone, column};
 use crate::report::run::under_load::{CurveLoad, LoadCurve, LoadPoint};

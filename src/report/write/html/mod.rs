@@ -15,7 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::report::document::chart::svg::Svg;
-use crate::report::document::chart::{Gallery, ChartLayout, STYLE, Series};
+use crate::report::document::chart::{ChartLayout, Gallery, STYLE, Series};
 use crate::report::document::{
     Cell, Column, Forms, Grid, Headline, Kind, Line, Link, Onward, Section, Table, Tone, unmarked, visible,
 };
