@@ -7,7 +7,6 @@ use super::generator::{Generators, Replaced, Written, text};
 use super::layout::{FieldPlace, ParentPlace};
 use super::names::{cleaned, is_plain};
 use super::numbers;
-use super::references::is_key;
 use super::relations::{FoundReference, Relations};
 use super::sample::{CollectionSample, key_of};
 use super::scalar;
@@ -79,7 +78,11 @@ impl FieldsOf<'_> {
             } else if let Some(number) = self.relations.at(self.collection, &list) {
                 self.add_list(number, name, field, &mut made);
             } else {
-                let is_unique = self.path.is_empty() && is_key(self.sample, documents, name, field);
+                let is_named =
+                    |one: &FoundReference| one.reference.target == self.collection && one.reference.field == *name;
+                let has_index = self.sample.indexes.iter().any(|one| one.is_unique && one.only_field() == Some(name));
+                // Other values that happen to be different keep their lengths.
+                let is_unique = self.path.is_empty() && (has_index || self.relations.found.iter().any(is_named));
                 let unique = || scalar::unique(field, name, self.sample.count);
                 let generator = match () {
                     () if self.clock == Some(name) => "clock()".to_owned(),

@@ -7,7 +7,7 @@ use bson::Bson;
 use super::names::singular;
 use super::sample::{CollectionSample, Probe, key_of};
 use super::skew;
-use super::tree::{SeenNode, SeenTree, ValueKind};
+use super::tree::{SeenNode, SeenTree, VALUES, ValueKind};
 
 /// Fewer different values say nothing.
 const FEWEST_VALUES: usize = 8;
@@ -98,7 +98,10 @@ pub fn is_key(sample: &CollectionSample, documents: u64, name: &str, node: &Seen
     let kinds = [ValueKind::Text, ValueKind::Int, ValueKind::Long, ValueKind::Uuid];
     let values: Vec<&Bson> = kinds.iter().flat_map(|kind| node.values_of(*kind)).collect();
     let distinct: HashSet<String> = values.iter().map(|value| key_of(value)).collect();
-    values.len() >= DISTINCT && distinct.len() == values.len() && node.seen * 100 >= documents * 99
+    values.len() >= DISTINCT
+        && distinct.len() == values.len()
+        && values.len() as u64 == node.seen.min(VALUES as u64)
+        && node.seen * 100 >= documents * 99
 }
 
 /// Whether a path names a collection.

@@ -173,7 +173,21 @@ impl Relations {
                 None => lists.push((number, None)),
             }
         }
-        self.lists = lists;
+        // The list that is drawn is the one that chance explains less; the other one follows from it.
+        let chosen = |(list, back): (usize, Option<usize>)| match back {
+            Some(back) if self.unevenness(list) > self.unevenness(back) => (back, Some(list)),
+            _ => (list, back),
+        };
+        self.lists = lists.into_iter().map(chosen).collect();
+    }
+
+    /// How far the numbers of records that refer along a list are from those of chance, whose variance is their mean.
+    fn unevenness(&self, list: usize) -> f64 {
+        let counts = &self.found[list].reference.fan_out;
+        let n = counts.len().max(1) as f64;
+        let mean = counts.iter().sum::<u64>() as f64 / n;
+        let variance = counts.iter().map(|count| (*count as f64 - mean).powi(2)).sum::<f64>() / n;
+        (variance / mean.max(1e-9) - 1.0).abs()
     }
 
     fn find_arrays(&mut self, collection: usize, node: &SeenNode, path: &mut Vec<String>) {

@@ -12,7 +12,7 @@ const DEEPEST: usize = 12;
 /// Elements of one array that are looked at.
 const ELEMENTS: usize = 1_000;
 /// Values that are kept of each path and type.
-const VALUES: usize = 5_000;
+pub const VALUES: usize = 5_000;
 /// Texts that are longer are no keys, tokens or copies: only their lengths are kept.
 const LONGEST_TEXT: usize = 128;
 /// Paths of one collection. A hostile document has no end of names.

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use bson::{Document, RawDocumentBuf};
+use bson::RawDocumentBuf;
 use flate2::read::GzDecoder;
-use serde_json::{Value, json};
 
 use crate::cli::exit::CliError;
 use crate::infer::sample::{CollectionSample, SampledIndex};
 
+use super::json::JsonDocument;
 use super::source::{MOST_BYTES, MOST_DOCUMENTS, Read, is_chosen, why_left_out};
 
 /// Up to so many bytes a file is read whole; of a longer one a sample is kept.
@@ -163,11 +163,11 @@ impl Metadata {
         };
         let mut text = String::new();
         open(&file)?.read_to_string(&mut text).map_err(|error| unreadable(&file, &error))?;
-        let wrong = |error: serde_json::Error| {
+        let wrong = |error: &dyn std::fmt::Display| {
             CliError::usage(format!("{} is no metadata of mongodump: {error}", file.display()))
         };
-        let value: Value = serde_json::from_str(&text).map_err(wrong)?;
-        let document: Document = serde_json::from_value(second_version(value)).map_err(wrong)?;
+        let document: JsonDocument = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+        let document = document.0.map_err(|why| wrong(&why))?;
         let indexes = document.get_array("indexes").into_iter().flatten().filter_map(|index| index.as_document());
         let indexes = indexes.filter_map(|index| SampledIndex::read(&RawDocumentBuf::try_from(index).ok()?)).collect();
         let has_option = |name: &str| document.get_document("options").is_ok_and(|options| options.contains_key(name));
@@ -209,25 +209,21 @@ fn read_json(path: &Path, kept: &mut Kept) -> Result<(), CliError> {
         CliError::usage(format!("{}: document {number} is no Extended JSON: {error}", path.display()))
     };
     let mut reader = open(path)?;
-    let add = |value: Value, kept: &mut Kept| {
+    let add = |document: JsonDocument, kept: &mut Kept| {
         let number = kept.count + 1;
-        // The error of a value could repeat it.
-        let document: Document =
-            serde_json::from_value(second_version(value)).map_err(|_| wrong(number, &"a type that is not known"))?;
+        let document = document.0.map_err(|why| wrong(number, &why))?;
         kept.add(RawDocumentBuf::try_from(&document).map_err(|_| wrong(number, &"it cannot be BSON"))?);
         Ok::<(), CliError>(())
     };
-    let is_list = first_symbol(&mut reader).map_err(|error| unreadable(path, &error))? == Some(b'[');
-    if is_list {
-        let place = |error: serde_json::Error| wrong(1, &format!("line {}, column {}", error.line(), error.column()));
-        let values: Vec<Value> = serde_json::from_reader(reader).map_err(place)?;
-        return values.into_iter().try_for_each(|value| add(value, kept));
+    // The message of an error could repeat a value.
+    let place = |error: &serde_json::Error| format!("line {}, column {}", error.line(), error.column());
+    if first_symbol(&mut reader).map_err(|error| unreadable(path, &error))? == Some(b'[') {
+        let documents: Vec<JsonDocument> = serde_json::from_reader(reader).map_err(|error| wrong(1, &place(&error)))?;
+        return documents.into_iter().try_for_each(|document| add(document, kept));
     }
-    for value in serde_json::Deserializer::from_reader(reader).into_iter::<Value>() {
-        let number = kept.count + 1;
-        let value =
-            value.map_err(|error| wrong(number, &format!("line {}, column {}", error.line(), error.column())))?;
-        add(value, kept)?;
+    for document in serde_json::Deserializer::from_reader(reader).into_iter::<JsonDocument>() {
+        let document = document.map_err(|error| wrong(kept.count + 1, &place(&error)))?;
+        add(document, kept)?;
     }
     Ok(())
 }
@@ -250,30 +246,6 @@ fn first_symbol(reader: &mut impl BufRead) -> io::Result<Option<u8>> {
                 reader.consume(length);
             }
         }
-    }
-}
-
-/// Values of the first version of Extended JSON in the form of the second.
-fn second_version(value: Value) -> Value {
-    match value {
-        Value::Array(items) => Value::Array(items.into_iter().map(second_version).collect()),
-        Value::Object(fields) => {
-            if let (1, Some(Value::Number(millis))) = (fields.len(), fields.get("$date")) {
-                return json!({ "$date": { "$numberLong": millis.to_string() } });
-            }
-            if let (2, Some(Value::String(bytes)), Some(Value::String(subtype))) =
-                (fields.len(), fields.get("$binary"), fields.get("$type"))
-            {
-                return json!({ "$binary": { "base64": bytes, "subType": subtype } });
-            }
-            if let (2, Some(pattern @ Value::String(_)), Some(options)) =
-                (fields.len(), fields.get("$regex"), fields.get("$options"))
-            {
-                return json!({ "$regularExpression": { "pattern": pattern, "options": options } });
-            }
-            Value::Object(fields.into_iter().map(|(name, value)| (name, second_version(value))).collect())
-        }
-        other => other,
     }
 }
 
@@ -304,7 +276,7 @@ fn stem(path: &Path) -> String {
 mod tests {
     use std::fs;
 
-    use bson::{Bson, doc};
+    use bson::{Bson, Document, doc};
 
     use super::*;
 

@@ -3,6 +3,7 @@
 mod argument;
 mod files;
 mod hidden;
+mod json;
 mod live;
 mod rights;
 mod source;
