@@ -252,10 +252,7 @@ impl<'s> Entities<'s> {
         let counted = one(parent.list).or(one(parent.reference));
         let (fan_out, is_list) =
             (counted.map(|found| found.reference.fan_out.clone()).unwrap_or_default(), parent.list.is_some());
-        draft.children = match is_list {
-            true => self.list_lengths(parent.list),
-            false => fan_out,
-        };
+        draft.children = if is_list { self.list_lengths(parent.list) } else { fan_out };
         self.set_children(draft, &relation);
         self.add_words(format!("{entity}.{relation}"), words);
         let list = parent.list.map(|number| self.relations.found[number].reference.path.clone());

@@ -86,6 +86,9 @@ pub fn double(x: f64) -> String {
 /// The expression of dates that are distributed as these, in milliseconds. They are rounded to days or months.
 pub fn dates(values: impl IntoIterator<Item = i64>) -> String {
     let values = sorted(values.into_iter().map(|millis| millis.clamp(DATES.0, DATES.1) as f64));
+    if values.is_empty() {
+        return "null".to_owned();
+    }
     let (first, last) = (quantile(&values, PERCENTS[0]), quantile(&values, 99.5));
     let step = if last - first > (730 * DAY) as f64 { 30 * DAY } else { DAY } as f64;
     let written = |x: f64| {
@@ -95,7 +98,6 @@ pub fn dates(values: impl IntoIterator<Item = i64>) -> String {
     };
     let (values, percents) = cuts(&values, written);
     match values.as_slice() {
-        [] => "null".to_owned(),
         [only] => only.clone(),
         _ => format!("quantiles([{}], [{}])", values.join(", "), percents.join(", ")),
     }

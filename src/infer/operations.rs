@@ -177,7 +177,7 @@ impl Guesses<'_> {
             field.refers.is_none() && !field.unique && !sorted.contains(&field.field.as_str()) && is_drawn(field, draft)
         };
         let open: Vec<&FieldPlace> = place.fields.iter().filter(is_open).collect();
-        let is_few = |field: &&&FieldPlace| field.generator.contains("one_of([");
+        let is_few = |field: &&&FieldPlace| plain(&field.generator).starts_with("one_of([");
         let varies = |field: &&&FieldPlace| field.generator.contains('(');
         open.iter().find(is_few).or_else(|| open.iter().find(varies)).copied()
     }

@@ -183,10 +183,7 @@ mod tests {
     fn few_texts_become_tokens_of_their_lengths() {
         let values = (0..100).map(|n| Bson::from(["secret", "open", "x", "y"][usize::min(n % 10, 3)]));
         let (text, _) = made(values);
-        assert_eq!(
-            text,
-            "one_of(['a', 'ahov', 'b', 'bhovcj'], [70, 10, 10, 10])".replace("'b', 'bhovcj'", "'c', 'dhovcj'")
-        );
+        assert_eq!(text, "one_of(['a', 'b', 'chov', 'dhovcj'], [70, 10, 10, 10])");
     }
 
     #[test]

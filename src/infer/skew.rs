@@ -36,10 +36,13 @@ pub fn fan_out(exponent: f64, records: u64, children: u64) -> Vec<u64> {
 
 fn harmonic(s: f64, ranks: u64) -> f64 {
     let head: f64 = (1..=ranks.min(EXACT)).map(|rank| (rank as f64).powf(-s)).sum();
-    let tail = match ranks > EXACT {
-        true if (s - 1.0).abs() > 1e-6 => ((ranks as f64).powf(1.0 - s) - (EXACT as f64).powf(1.0 - s)) / (1.0 - s),
-        true => (ranks as f64 / EXACT as f64).ln(),
-        false => 0.0,
+    let (rest, exact) = (ranks as f64, EXACT as f64);
+    let tail = if ranks <= EXACT {
+        0.0
+    } else if (s - 1.0).abs() > 1e-6 {
+        (rest.powf(1.0 - s) - exact.powf(1.0 - s)) / (1.0 - s)
+    } else {
+        (rest / exact).ln()
     };
     head + tail
 }

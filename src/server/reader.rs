@@ -174,7 +174,7 @@ mod tests {
     fn nothing_but_these_commands_is_sent() {
         for name in READ_COMMANDS {
             let mut command = RawDocumentBuf::new();
-            command.append(bson::CString::try_from(name).unwrap(), 1);
+            command.append(bson::raw::CString::try_from(name).unwrap(), 1);
             let sent = permitted(&command).unwrap();
             assert_eq!((sent.get_str("comment").unwrap(), sent.get_i64("maxTimeMS").unwrap()), (COMMENT, 5_000));
         }

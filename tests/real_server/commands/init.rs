@@ -156,12 +156,15 @@ fn with(mut document: Document, name: &str, value: impl Into<Bson>) -> Document 
 }
 
 /// A value as mongoexport writes it.
-fn extended(value: &Bson) -> Value {
+fn extended(value: &Bson) -> String {
     match value {
-        Bson::Document(inner) => inner.iter().map(|(name, value)| (name.clone(), extended(value))).collect(),
-        Bson::ObjectId(id) => json!({ "$oid": id.to_hex() }),
-        Bson::DateTime(date) => json!({ "$date": date.try_to_rfc3339_string().unwrap() }),
-        other => json!(other.as_str().unwrap()),
+        Bson::Document(inner) => {
+            let fields = inner.iter().map(|(name, value)| format!("{}:{}", json!(name), extended(value)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+        }
+        Bson::ObjectId(id) => json!({ "$oid": id.to_hex() }).to_string(),
+        Bson::DateTime(date) => json!({ "$date": date.try_to_rfc3339_string().unwrap() }).to_string(),
+        other => json!(other.as_str().unwrap()).to_string(),
     }
 }
 
@@ -475,7 +478,7 @@ fn files_give_the_same_model_as_a_server() {
         let bytes: Vec<u8> =
             documents.iter().flat_map(|one| RawDocumentBuf::try_from(one).unwrap().into_bytes()).collect();
         fs::write(place.path(&format!("dump/{name}.bson")), bytes).unwrap();
-        let lines: Vec<String> = documents.iter().map(|one| extended(&Bson::from(one.clone())).to_string()).collect();
+        let lines: Vec<String> = documents.iter().map(|one| extended(&Bson::from(one.clone()))).collect();
         fs::write(place.path(&format!("{name}.json")), lines.join("\n")).unwrap();
     }
     let made = |from: &str| -> (Ended, String) {
