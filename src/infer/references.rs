@@ -62,7 +62,7 @@ pub fn find(samples: &[CollectionSample], trees: &[SeenTree], probe: &mut impl P
         let mut places: Vec<(Vec<String>, &SeenNode)> = Vec::new();
         tree.root.walk(&mut Vec::new(), &mut |path, node| places.push((path.to_vec(), node)));
         for (path, node) in places.iter().filter(|(path, _)| *path != ["_id"]) {
-            let search = Search { samples, trees, collection, path, node };
+            let search = ReferenceSearch { samples, trees, collection, path, node };
             let best =
                 keys.iter().filter_map(|(target, field)| search.matching(*target, field, probe, &mut made.questions));
             // A key that the index of `_id` checks counts more, then a better match.
@@ -110,7 +110,7 @@ fn names(path: &[String], collection: &str) -> bool {
     letters(&path.join("")).contains(&letters(&singular(collection)))
 }
 
-struct Search<'s> {
+struct ReferenceSearch<'s> {
     samples: &'s [CollectionSample],
     trees: &'s [SeenTree],
     collection: usize,
@@ -118,7 +118,7 @@ struct Search<'s> {
     node: &'s SeenNode,
 }
 
-impl Search<'_> {
+impl ReferenceSearch<'_> {
     /// The reference to this key, if the values are among its values, more often than by chance.
     fn matching(
         &self,

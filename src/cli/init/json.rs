@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 pub struct JsonDocument(pub Result<Document, &'static str>);
 
 /// Any value of JSON.
-enum Json {
+enum JsonValue {
     Plain(Bson),
-    List(Vec<Json>),
-    Map(Vec<(String, Json)>),
+    List(Vec<JsonValue>),
+    Map(Vec<(String, JsonValue)>),
 }
 
 const UNKNOWN: &str = "a value of a type that is not known";
 
 impl<'de> Deserialize<'de> for JsonDocument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let document = match Json::deserialize(deserializer)?.into_bson() {
+        let document = match JsonValue::deserialize(deserializer)?.into_bson() {
             Ok(Bson::Document(document)) => Ok(document),
             Ok(_) => Err("a value that is no document"),
             Err(why) => Err(why),
@@ -30,16 +30,20 @@ impl<'de> Deserialize<'de> for JsonDocument {
     }
 }
 
-impl Json {
+impl JsonValue {
     fn into_bson(self) -> Result<Bson, &'static str> {
         match self {
-            Json::Plain(value) => Ok(value),
-            Json::List(items) => items.into_iter().map(Json::into_bson).collect::<Result<_, _>>().map(Bson::Array),
-            Json::Map(fields) if fields.first().is_some_and(|(name, _)| name.starts_with('$') && is_typed(name)) => {
-                let value = second_version(Json::Map(fields).into_value());
+            JsonValue::Plain(value) => Ok(value),
+            JsonValue::List(items) => {
+                items.into_iter().map(JsonValue::into_bson).collect::<Result<_, _>>().map(Bson::Array)
+            }
+            JsonValue::Map(fields)
+                if fields.first().is_some_and(|(name, _)| name.starts_with('$') && is_typed(name)) =>
+            {
+                let value = second_version(JsonValue::Map(fields).into_value());
                 serde_json::from_value(value).map_err(|_| UNKNOWN)
             }
-            Json::Map(fields) => {
+            JsonValue::Map(fields) => {
                 let fields = fields.into_iter().map(|(name, value)| Ok((name, value.into_bson()?)));
                 fields.collect::<Result<Document, _>>().map(Bson::Document)
             }
@@ -48,14 +52,14 @@ impl Json {
 
     fn into_value(self) -> Value {
         match self {
-            Json::Plain(Bson::String(text)) => text.into(),
-            Json::Plain(Bson::Boolean(value)) => value.into(),
-            Json::Plain(Bson::Int32(n)) => n.into(),
-            Json::Plain(Bson::Int64(n)) => n.into(),
-            Json::Plain(Bson::Double(x)) => x.into(),
-            Json::Plain(_) => Value::Null,
-            Json::List(items) => items.into_iter().map(Json::into_value).collect(),
-            Json::Map(fields) => fields.into_iter().map(|(name, value)| (name, value.into_value())).collect(),
+            JsonValue::Plain(Bson::String(text)) => text.into(),
+            JsonValue::Plain(Bson::Boolean(value)) => value.into(),
+            JsonValue::Plain(Bson::Int32(n)) => n.into(),
+            JsonValue::Plain(Bson::Int64(n)) => n.into(),
+            JsonValue::Plain(Bson::Double(x)) => x.into(),
+            JsonValue::Plain(_) => Value::Null,
+            JsonValue::List(items) => items.into_iter().map(JsonValue::into_value).collect(),
+            JsonValue::Map(fields) => fields.into_iter().map(|(name, value)| (name, value.into_value())).collect(),
         }
     }
 }
@@ -83,7 +87,7 @@ fn second_version(value: Value) -> Value {
     }
 }
 
-impl<'de> Deserialize<'de> for Json {
+impl<'de> Deserialize<'de> for JsonValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyValue)
     }
@@ -92,50 +96,50 @@ impl<'de> Deserialize<'de> for Json {
 struct AnyValue;
 
 impl<'de> Visitor<'de> for AnyValue {
-    type Value = Json;
+    type Value = JsonValue;
 
     fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str("a value of JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Plain(Bson::Null))
+    fn visit_unit<E>(self) -> Result<JsonValue, E> {
+        Ok(JsonValue::Plain(Bson::Null))
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
-        Ok(Json::Plain(value.into()))
+    fn visit_bool<E>(self, value: bool) -> Result<JsonValue, E> {
+        Ok(JsonValue::Plain(value.into()))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
-        Ok(Json::Plain(i32::try_from(value).map_or(Bson::Int64(value), Bson::Int32)))
+    fn visit_i64<E>(self, value: i64) -> Result<JsonValue, E> {
+        Ok(JsonValue::Plain(i32::try_from(value).map_or(Bson::Int64(value), Bson::Int32)))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+    fn visit_u64<E>(self, value: u64) -> Result<JsonValue, E> {
         let whole = |value: i64| i32::try_from(value).map_or(Bson::Int64(value), Bson::Int32);
-        Ok(Json::Plain(i64::try_from(value).map_or(Bson::Double(value as f64), whole)))
+        Ok(JsonValue::Plain(i64::try_from(value).map_or(Bson::Double(value as f64), whole)))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-        Ok(Json::Plain(value.into()))
+    fn visit_f64<E>(self, value: f64) -> Result<JsonValue, E> {
+        Ok(JsonValue::Plain(value.into()))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
-        Ok(Json::Plain(text.into()))
+    fn visit_str<E>(self, text: &str) -> Result<JsonValue, E> {
+        Ok(JsonValue::Plain(text.into()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<JsonValue, A::Error> {
         let mut made = Vec::new();
         while let Some(item) = items.next_element()? {
             made.push(item);
         }
-        Ok(Json::List(made))
+        Ok(JsonValue::List(made))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Json, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<JsonValue, A::Error> {
         let mut made = Vec::new();
         while let Some(field) = fields.next_entry()? {
             made.push(field);
         }
-        Ok(Json::Map(made))
+        Ok(JsonValue::Map(made))
     }
 }

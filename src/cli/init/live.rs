@@ -7,7 +7,6 @@ use bson::{Bson, Document, RawArrayBuf, RawBson, RawDocument, RawDocumentBuf, do
 use tokio::runtime::Runtime;
 
 use crate::cli::exit::CliError;
-use crate::cli::output;
 use crate::infer::sample::{CollectionSample, Probe, SampledIndex, key_of};
 use crate::server::Failure;
 use crate::server::reader::Reader;
@@ -99,6 +98,8 @@ impl Live {
         }
         names.sort();
         let names = families(names);
+        let others = names.iter().filter_map(|(name, family)| Some(format!("{name} is {}", family.as_ref()?)));
+        read.left_out.extend(others);
         if names.len() > MOST_COLLECTIONS {
             return Err(CliError::usage(format!(
                 "{} has {} collections, and at most {MOST_COLLECTIONS} are read: choose some with --collections orders,users,log_*",
@@ -239,7 +240,6 @@ fn families(names: Vec<String>) -> Vec<(String, Option<String>)> {
         if size < FAMILY {
             kept.push((name, None));
         } else if !seen.contains(&form) {
-            output::line(&format!("{name} stands for {size} collections whose names differ in digits"));
             kept.push((name, Some(format!("one of {size} collections whose names differ in digits"))));
             seen.push(form);
         }

@@ -9,8 +9,9 @@ mod rights;
 mod source;
 mod summary;
 
-use std::fs::OpenOptions;
+use std::fs::Permissions;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::infer::inferred::Inferred;
@@ -89,10 +90,11 @@ fn check_name(name: &str) -> Result<String, CliError> {
 /// Writes the file as a whole, or not at all.
 fn write(file: &str, text: &str, replaces: bool) -> Result<(), CliError> {
     let path = Path::new(file);
-    let beside = tempfile::NamedTempFile::new_in(".").map_err(|error| write_error(path, &error))?;
-    let written =
-        OpenOptions::new().write(true).open(beside.path()).and_then(|mut opened| opened.write_all(text.as_bytes()));
-    written.map_err(|error| write_error(path, &error))?;
+    // As any file of the user's, rather than readable for himself alone.
+    let permissions = Permissions::from_mode(0o666);
+    let made = tempfile::Builder::new().prefix(".docshape").permissions(permissions).tempfile_in(".");
+    let mut beside = made.map_err(|error| write_error(path, &error))?;
+    beside.write_all(text.as_bytes()).map_err(|error| write_error(path, &error))?;
     let kept = if replaces { beside.persist(path).map(drop) } else { beside.persist_noclobber(path).map(drop) };
     kept.map_err(|error| write_error(path, &error.error))
 }
