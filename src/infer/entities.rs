@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::buckets::Buckets;
 use super::fields::{FieldsOf, clock_field};
 use super::layout::{EntityPlace, FieldPlace, Layout, ParentPlace};
 use super::names::{UniqueNames, cleaned, is_plain, singular};
@@ -112,6 +113,9 @@ impl<'s> Entities<'s> {
         if tree.documents() == 0 {
             return;
         }
+        if let Some(buckets) = self.relations.buckets.iter().find(|buckets| buckets.collection == collection) {
+            return self.add_buckets(buckets);
+        }
         let mut draft = EntityDraft { collection, ..EntityDraft::default() };
         let mut place = EntityPlace {
             entity: self.names[collection].clone(),
@@ -220,17 +224,8 @@ impl<'s> Entities<'s> {
         let entity = self.names[parent.collection].clone();
         let one = |number: Option<usize>| number.map(|number| &self.relations.found[number]);
         let list = one(parent.list).map(|found| self.relations.place(found)[0].clone());
-        let Some(at) = self.made.layout.entities.iter().position(|other| other.entity == entity) else { return };
-        let is_taken = |name: &str| {
-            let holder = &self.made.layout.entities[at];
-            let has_list = self.made.layout.entities.iter().any(|other| {
-                other.parent.as_ref().is_some_and(|parent| parent.entity == entity && parent.relation == name)
-            });
-            holder.fields.iter().any(|field| field.field == name) || has_list
-        };
         let wanted = list.clone().unwrap_or_else(|| cleaned(&self.samples[collection].name));
-        let names = std::iter::once(wanted.clone()).chain((2..).map(|number| format!("{wanted}_{number}")));
-        let relation = names.into_iter().find(|name| is_plain(name) && !is_taken(name)).unwrap_or(wanted);
+        let relation = self.free_relation(&entity, wanted);
         let mut words = Vec::new();
         let mut reference_path = None;
         if let Some(found) = one(parent.reference) {
@@ -257,6 +252,50 @@ impl<'s> Entities<'s> {
         self.add_words(format!("{entity}.{relation}"), words);
         let list = parent.list.map(|number| self.relations.found[number].reference.path.clone());
         place.parent = Some(ParentPlace { entity, relation, reference: reference_path, list });
+    }
+
+    /// The name of a relation that the parent has not.
+    fn free_relation(&self, parent: &str, wanted: String) -> String {
+        let entities = &self.made.layout.entities;
+        let is_taken = |name: &str| {
+            let holder = entities.iter().find(|other| other.entity == parent);
+            let is_it = |of: &ParentPlace| of.entity == parent && of.relation == name;
+            holder.is_some_and(|holder| holder.fields.iter().any(|field| field.field == name))
+                || entities.iter().any(|other| other.parent.as_ref().is_some_and(is_it))
+        };
+        let names = std::iter::once(wanted.clone()).chain((2..).map(|number| format!("{wanted}_{number}")));
+        names.into_iter().find(|name| is_plain(name) && !is_taken(name)).unwrap_or(wanted)
+    }
+
+    /// Adds the records in buckets, as children of the record that the buckets refer to.
+    fn add_buckets(&mut self, buckets: &Buckets) {
+        let array = &self.relations.arrays[buckets.array];
+        let parent = self.relations.parents[buckets.collection].as_ref();
+        let Some(found) = parent.and_then(|parent| Some(&self.relations.found[parent.reference?])) else { return };
+        let entity = self.names[found.reference.target].clone();
+        let field = self.trees[buckets.collection].root.field(&array.path[0]);
+        let Some(item) = field.and_then(|field| field.item.as_deref()) else { return };
+        let relation = self.free_relation(&entity, array.path[0].clone());
+        let mut draft = EntityDraft { collection: buckets.collection, ..EntityDraft::default() };
+        let records = |count: &u64| (*count as f64 * buckets.mean).round() as u64;
+        draft.children = found.reference.fan_out.iter().map(records).collect();
+        draft.comments.push(format!(
+            "in buckets of up to {}; a model gives these a collection and a page of their own",
+            buckets.size
+        ));
+        self.set_children(&mut draft, &relation);
+        self.add_words(format!("{entity}.{relation}"), vec![format!("bucket({})", buckets.size)]);
+        let count = (self.samples[buckets.collection].count as f64 * buckets.mean) as u64;
+        let reference = Some(found.reference.path.clone());
+        let place = EntityPlace {
+            entity: self.array_names[buckets.array].clone(),
+            collection: collection_name(&self.samples[buckets.collection].name),
+            array: Some(array.path.clone()),
+            parent: Some(ParentPlace { entity, relation, reference, list: None }),
+            count,
+            ..EntityPlace::default()
+        };
+        self.add_entity(place, draft, item, list_of(array));
     }
 
     fn list_lengths(&self, list: Option<usize>) -> Vec<u64> {

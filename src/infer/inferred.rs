@@ -47,10 +47,34 @@ impl Inferred {
         // A copy of a natural key is no second reference.
         let copied: Vec<(usize, Vec<String>)> = found.iter().flat_map(FoundReference::copied_paths).collect();
         found.retain(|one| !copied.contains(&(one.reference.collection, one.reference.path.clone())));
-        let relations = Relations::of(&samples, &trees, found);
-        let model = Entities::model(&samples, &trees, &relations, references.questions);
+        let mut relations = Relations::of(&samples, &trees, found);
+        let mut made = Inferred::concluded(samples, trees, relations.clone(), &references.questions);
+        while !made.compiles() && relations != relations.clone().simpler() {
+            relations = relations.simpler();
+            made = Inferred::concluded(made.samples, made.trees, relations.clone(), &references.questions);
+        }
+        made
+    }
+
+    fn concluded(
+        samples: Vec<CollectionSample>,
+        trees: Vec<SeenTree>,
+        relations: Relations,
+        questions: &[String],
+    ) -> Inferred {
+        let model = Entities::model(&samples, &trees, &relations, questions.to_vec());
         let operations = guessed(&model, &samples);
         Inferred { samples, trees, relations, model, operations, is_observed: false }
+    }
+
+    fn compiles(&self) -> bool {
+        compare::plan(&self.text("model", &[], &[])).is_ok()
+    }
+
+    fn text(&self, name: &str, other_indexes: &[String], left_out: &[String]) -> String {
+        let (model, samples, operations, is_observed) =
+            (&self.model, &*self.samples, &*self.operations, self.is_observed);
+        ScenarioText { name, model, samples, operations, is_observed, other_indexes, left_out }.text()
     }
 
     /// Lets observed operations take the place of guessed ones.
@@ -67,13 +91,8 @@ impl Inferred {
     /// # Errors
     /// The problems of the text, if it does not compile.
     pub fn scenario(&self, name: &str, left_out: &[String]) -> Result<(String, DataComparison), String> {
-        let text = |other_indexes: &[String]| {
-            let (model, samples, operations, is_observed) =
-                (&self.model, &*self.samples, &*self.operations, self.is_observed);
-            ScenarioText { name, model, samples, operations, is_observed, other_indexes, left_out }.text()
-        };
-        let plan = compare::plan(&text(&[]))?;
-        let written = text(&compare::other_indexes(&plan, &self.model, &self.samples));
+        let plan = compare::plan(&self.text(name, &[], left_out))?;
+        let written = self.text(name, &compare::other_indexes(&plan, &self.model, &self.samples), left_out);
         Ok((written, compare::compare(&plan, &self.model, &self.trees)))
     }
 }

@@ -4,6 +4,7 @@
 //! Nothing here talks to a server. What has to be asked comes through a [`Probe`](sample::Probe). Values of documents are
 //! compared and counted, and never written: the model has lengths, shares, ranges and made-up tokens.
 
+mod buckets;
 pub mod compare;
 mod copies;
 mod entities;

@@ -62,7 +62,8 @@ impl Guesses<'_> {
         let with = self.with(place, false);
         let options = if with.is_empty() { String::new() } else { format!(", with: {{ {with} }}") };
         let newest = if draft.arrives_sorted { ", reverse: true" } else { "" };
-        if let Some(parent) = place.parent.as_ref().filter(|_| place.array.is_none()) {
+        let is_apart = place.array.is_none() || self.is_bucket(place);
+        if let Some(parent) = place.parent.as_ref().filter(|_| is_apart) {
             let name = format!("list_{}_of_{}", parent.relation, parent.entity);
             let does = format!("{{ list: {}.{}{newest}, limit: {PAGE}{options} }}", parent.entity, parent.relation);
             let why = format!("the relation of a {} to its {}", parent.entity, parent.relation);
@@ -138,7 +139,9 @@ impl Guesses<'_> {
         let children = |place: &EntityPlace| -> Vec<(String, String)> {
             let inside = self.model.layout.entities.iter().zip(&self.model.drafts);
             let own = inside.filter(|(one, _)| {
-                one.array.is_some() && one.parent.as_ref().is_some_and(|of| of.entity == place.entity)
+                !self.is_bucket(one)
+                    && one.array.is_some()
+                    && one.parent.as_ref().is_some_and(|of| of.entity == place.entity)
             });
             own.filter_map(|(one, draft)| Some((one.parent.as_ref()?.relation.clone(), draft.count.clone()))).collect()
         };
@@ -200,7 +203,9 @@ impl Guesses<'_> {
                 parts.extend(up.map(|up| format!("{up}: [{fields}]")));
             }
             if entity == place.entity && has_arrays {
-                if let Some(child) = child.filter(|child| child.array.is_some() && place.array.is_none()) {
+                if let Some(child) =
+                    child.filter(|child| child.array.is_some() && place.array.is_none() && !self.is_bucket(child))
+                {
                     let inner = self.with(child, false);
                     parts.push(if inner.is_empty() {
                         format!("{relation}:")
@@ -213,6 +218,12 @@ impl Guesses<'_> {
             }
         }
         parts.join(", ")
+    }
+
+    fn is_bucket(&self, place: &EntityPlace) -> bool {
+        let key = place.parent.as_ref().map(|parent| format!("{}.{}", parent.entity, parent.relation));
+        let is_word = |word: &String| word.starts_with("bucket(");
+        self.model.shape.iter().any(|(other, words)| Some(other) == key.as_ref() && words.iter().any(is_word))
     }
 
     fn is_list(&self, entity: &str, relation: &str) -> bool {

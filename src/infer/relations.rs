@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::buckets::{self, Buckets};
 use super::copies::Copy;
 use super::entities::is_settable;
 use super::names::is_plain;
@@ -84,6 +85,8 @@ pub struct Relations {
     pub arrays: Vec<Array>,
     /// Lists of keys that several records share, by their numbers; with the list of the other direction.
     pub lists: Vec<(usize, Option<usize>)>,
+    /// Collections whose documents are buckets of records.
+    pub buckets: Vec<Buckets>,
 }
 
 impl Relations {
@@ -95,7 +98,17 @@ impl Relations {
         for (collection, tree) in trees.iter().enumerate() {
             made.find_arrays(collection, &tree.root, &mut Vec::new());
         }
+        made.buckets = buckets::find(trees, &made);
         made
+    }
+
+    /// The same with simpler shapes, for a model that would not compile: without buckets, then without any relation.
+    #[must_use]
+    pub fn simpler(self) -> Relations {
+        if self.buckets.is_empty() {
+            return Relations { parents: vec![None; self.parents.len()], ..Relations::default() };
+        }
+        Relations { buckets: Vec::new(), ..self }
     }
 
     /// The reference at a path, or that of a document with nothing but a reference and copies.

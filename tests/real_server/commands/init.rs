@@ -226,7 +226,7 @@ fn a_shop_with_references_and_a_copy_is_recognised_and_only_read() {
     assert_alike(&json, 0.1);
     for words in [
         "stock: \"[3].map(n, object(sample(['k00'",
-        "price equals price of the product in 8",
+        "price equals price of the product",
         "description: \"(chance(0.",
         "TODO the mix",
     ] {
@@ -370,6 +370,18 @@ fn the_shape_of_the_database_is_recognised() {
         filled.insert(database, "products", &products);
         recognised.push((database, vec![words]));
     }
+
+    let mut buckets = Vec::new();
+    for (n, user) in all.iter().enumerate() {
+        let own: Vec<Document> = (0..8 + numbers.below(20)).map(|k| order(numbers, n * 30 + k)).collect();
+        for (page, part) in own.chunks(10).enumerate() {
+            buckets.push(doc! { "_id": ObjectId::new(), "user": id(user), "page": page as i32, "n": part.len() as i32, "orders": part });
+        }
+    }
+    filled.insert("bucketed", "users", &all);
+    filled.insert("bucketed", "order_buckets", &buckets);
+    filled.index("bucketed", "order_buckets", doc! { "key": { "user": 1, "page": 1 }, "name": "user" });
+    recognised.push(("bucketed", vec!["user.orders: bucket(10)"]));
 
     for (database, words) in recognised {
         let (text, json) = filled.init(database);
