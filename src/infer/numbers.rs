@@ -46,7 +46,7 @@ pub fn counts(values: impl IntoIterator<Item = f64>) -> String {
     const SMALL: f64 = 20.0;
     let values = sorted(values);
     let plain = ints(values.iter().copied());
-    if !plain.starts_with("quantiles") {
+    if !plain.starts_with("quantiles(") {
         return plain;
     }
     let below = |x: f64| values.partition_point(|value| *value < x) as f64 / values.len() as f64 * 100.0;
@@ -103,7 +103,20 @@ pub fn dates(values: impl IntoIterator<Item = i64>) -> String {
     }
 }
 
+/// Numbers far from zero and near to each other, such as years, are written by their distances from one of them: otherwise two
+/// digits would make them equal.
 fn expression(values: &[f64], written: impl Fn(f64) -> String) -> String {
+    let (low, middle, high) = (quantile(values, PERCENTS[0]), quantile(values, 50.0), quantile(values, 99.5));
+    let is_narrow = high > low && middle.abs() > 2.0 * (high - low);
+    let base = if is_narrow { two_digits(middle) } else { 0.0 };
+    if base == 0.0 {
+        return distributed(values, written);
+    }
+    let distances: Vec<f64> = values.iter().map(|value| value - base).collect();
+    format!("{} + {}", written(base), distributed(&distances, &written))
+}
+
+fn distributed(values: &[f64], written: impl Fn(f64) -> String) -> String {
     if values.is_empty() {
         return written(0.0);
     }
@@ -170,6 +183,16 @@ mod tests {
         assert!(!many.contains("999"), "no end of the range: {many}");
         assert_eq!(doubles([f64::NAN, f64::INFINITY]), "0.0");
         assert_eq!(ints([f64::MAX; 4]), "9000000000000000000");
+    }
+
+    #[test]
+    fn narrow_ranges_stay_apart() {
+        let years = ints((0..300).map(|n| f64::from(1990 + n % 31)));
+        assert!(
+            years.starts_with("2000 + quantiles([-10, -9, -5, ") || years.starts_with("2000 + quantiles([-10, -10, "),
+            "{years}"
+        );
+        assert_eq!(ints([501.0, 502.0, 501.0, 502.0, 501.0, 502.0]), "500 + one_of([1, 2], [3, 3])");
     }
 
     #[test]

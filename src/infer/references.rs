@@ -54,7 +54,7 @@ pub struct References {
     pub questions: Vec<String>,
 }
 
-/// Looks for references among collections with their trees. `declared` has what the user says: `orders.user` is a key of `users`.
+/// Looks for references among collections with their trees.
 pub fn find(samples: &[CollectionSample], trees: &[SeenTree], probe: &mut impl Probe) -> References {
     let keys = keys(samples, trees);
     let mut made = References::default();
@@ -63,13 +63,16 @@ pub fn find(samples: &[CollectionSample], trees: &[SeenTree], probe: &mut impl P
         tree.root.walk(&mut Vec::new(), &mut |path, node| places.push((path.to_vec(), node)));
         for (path, node) in places.iter().filter(|(path, _)| *path != ["_id"]) {
             let search = ReferenceSearch { samples, trees, collection, path, node };
-            let best =
-                keys.iter().filter_map(|(target, field)| search.matching(*target, field, probe, &mut made.questions));
+            let mut questions = Vec::new();
+            let best = keys.iter().filter_map(|(target, field)| search.matching(*target, field, probe, &mut questions));
             // A key that the index of `_id` checks counts more, then a better match.
             let rank = |one: &Reference| {
                 (one.field == "_id", names(path, &samples[one.target].name), (one.found * 1e3) as u64)
             };
-            made.found.extend(best.max_by_key(rank));
+            match best.max_by_key(rank) {
+                Some(best) => made.found.push(best),
+                None => made.questions.extend(questions),
+            }
         }
     }
     made

@@ -10,9 +10,9 @@ pub struct InitArguments {
     /// Name of the scenario: lower-case letters, digits and `-`. The file is NAME.yaml
     #[arg(value_name = "NAME", required_unless_present = "rights")]
     pub name: Option<String>,
-    /// A URI with its database, a folder of mongodump, or files of mongoexport, divided by commas
+    /// A URI with its database, a folder of mongodump, or files of mongoexport [default: none]
     ///
-    /// mongodb://HOST/DATABASE is read only, in a sample of each collection. Files are BSON or lines of Extended JSON.
+    /// mongodb://HOST/DATABASE is only read, a sample of each collection. Files, divided by commas, are BSON or Extended JSON.
     #[arg(long, value_name = "SOURCE", required_unless_present = "rights")]
     pub from: Option<ConnectionString>,
     /// Read only these collections; `*` stands for any letters [default: all, up to 200]
