@@ -42,8 +42,7 @@ struct Guesses<'m> {
 impl Guesses<'_> {
     fn reads(&mut self, place: &EntityPlace) {
         let entity = &place.entity;
-        let with = self.with(place, true);
-        let options = if with.is_empty() { String::new() } else { format!(", with: {{ {with} }}") };
+        let options = with_text(&self.with(place, true));
         self.add(
             &format!("get_{entity}"),
             "its key",
@@ -59,13 +58,16 @@ impl Guesses<'_> {
     }
 
     fn lists(&mut self, place: &EntityPlace, draft: &EntityDraft) {
-        let with = self.with(place, false);
-        let options = if with.is_empty() { String::new() } else { format!(", with: {{ {with} }}") };
+        let parts = self.with_parts(place, false);
+        let options = with_text(&parts.join(", "));
         let newest = if draft.arrives_sorted { ", reverse: true" } else { "" };
         let is_apart = place.array.is_none() || self.is_bucket(place);
         if let Some(parent) = place.parent.as_ref().filter(|_| is_apart) {
             let name = format!("list_{}_of_{}", parent.relation, parent.entity);
-            let does = format!("{{ list: {}.{}{newest}, limit: {PAGE}{options} }}", parent.entity, parent.relation);
+            // Whoever lists the records of a parent knows that one.
+            let is_other = |part: &String| !part.starts_with(&format!("{}: [", parent.entity));
+            let own = with_text(&parts.iter().filter(|part| is_other(part)).cloned().collect::<Vec<_>>().join(", "));
+            let does = format!("{{ list: {}.{}{newest}, limit: {PAGE}{own} }}", parent.entity, parent.relation);
             let why = format!("the relation of a {} to its {}", parent.entity, parent.relation);
             self.add(&name, &why, [(&parent.entity, format!("zipf({})", parent.entity))], does, 1);
         }
@@ -187,6 +189,10 @@ impl Guesses<'_> {
 
     /// What is read beside a record: its arrays, and the records that it has copies of.
     fn with(&self, place: &EntityPlace, has_arrays: bool) -> String {
+        self.with_parts(place, has_arrays).join(", ")
+    }
+
+    fn with_parts(&self, place: &EntityPlace, has_arrays: bool) -> Vec<String> {
         let mut parts = Vec::new();
         for (key, words) in &self.model.shape {
             let Some((entity, relation)) = key.split_once('.') else { continue };
@@ -217,7 +223,7 @@ impl Guesses<'_> {
                 parts.extend(of_list.map(|fields| format!("{relation}: [_id, {fields}]")));
             }
         }
-        parts.join(", ")
+        parts
     }
 
     fn is_bucket(&self, place: &EntityPlace) -> bool {
@@ -254,6 +260,11 @@ impl Guesses<'_> {
             weight: WEIGHTS[weight],
         });
     }
+}
+
+/// The option `with` of a step, if there is anything to add.
+fn with_text(parts: &str) -> String {
+    if parts.is_empty() { String::new() } else { format!(", with: {{ {parts} }}") }
 }
 
 /// Whether a call can draw a value of a field, as a record does.
