@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashSet};
 use super::buckets::Buckets;
 use super::fields::{FieldsOf, clock_field};
 use super::layout::{EntityPlace, FieldPlace, Layout, ParentPlace};
-use super::names::{UniqueNames, cleaned, is_plain, singular};
+use super::names::{UniqueNames, cleaned, collection_name, is_plain, singular};
 use super::numbers;
 use super::relations::{FoundReference, Relations};
 use super::sample::CollectionSample;
-use super::tree::{SeenNode, SeenTree, ValueKind};
+use super::tree::{SeenNode, SeenTree};
 
 /// More documents, or bytes of them, are not generated: what a scenario loads is made anew in every round.
 const MOST_LOADED: (f64, f64) = (200_000.0, 256e6);
@@ -381,13 +381,6 @@ fn list_of(array: &super::relations::Array) -> Vec<String> {
     array.path.iter().cloned().chain(["[]".to_owned()]).collect()
 }
 
-/// A name that a scenario takes as that of a collection.
-pub fn collection_name(name: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    let is_whole = !name.is_empty() && name.chars().all(is_plain) && !name.starts_with(['.', '-']) && name.len() <= 100;
-    if is_whole { name.to_owned() } else { cleaned(name) }
-}
-
 /// The share of the data that is generated.
 fn scale(samples: &[CollectionSample], trees: &[SeenTree]) -> f64 {
     let mean =
@@ -395,20 +388,6 @@ fn scale(samples: &[CollectionSample], trees: &[SeenTree]) -> f64 {
     let documents: f64 = samples.iter().map(|sample| sample.count as f64).sum();
     let bytes: f64 = samples.iter().zip(trees).map(|(sample, tree)| sample.count as f64 * mean(tree)).sum();
     (MOST_LOADED.0 / documents.max(1.0)).min(MOST_LOADED.1 / bytes.max(1.0)).min(1.0)
-}
-
-/// Whether a node is a scalar that updates may set.
-pub fn is_settable(node: &SeenNode) -> bool {
-    let settable = [
-        ValueKind::Int,
-        ValueKind::Long,
-        ValueKind::Double,
-        ValueKind::Bool,
-        ValueKind::Text,
-        ValueKind::Date,
-        ValueKind::Decimal,
-    ];
-    node.main_kind().is_some_and(|(kind, seen)| settable.contains(&kind) && seen == node.seen)
 }
 
 /// A field without what the layout does not need to know.

@@ -40,6 +40,13 @@ pub fn singular(collection: &str) -> String {
     }
 }
 
+/// A name that a scenario takes as that of a collection.
+pub fn collection_name(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let is_whole = !name.is_empty() && name.chars().all(is_plain) && !name.starts_with(['.', '-']) && name.len() <= 100;
+    if is_whole { name.to_owned() } else { cleaned(name) }
+}
+
 /// Names that are all different.
 #[derive(Debug, Default)]
 pub struct UniqueNames(HashSet<String>);

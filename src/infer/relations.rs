@@ -4,11 +4,10 @@ use std::collections::HashSet;
 
 use super::buckets::{self, Buckets};
 use super::copies::Copy;
-use super::entities::is_settable;
 use super::names::is_plain;
 use super::references::{Reference, is_key};
 use super::sample::CollectionSample;
-use super::tree::{SeenNode, SeenTree, ValueKind};
+use super::tree::{SeenNode, SeenTree, ValueKind, is_settable};
 
 /// Children on average above which a record is a category of others, rather than one that they belong to.
 const MOST_CHILDREN: f64 = 200.0;

@@ -313,6 +313,20 @@ impl SeenNode {
     }
 }
 
+/// Whether a node is a scalar that updates may set.
+pub fn is_settable(node: &SeenNode) -> bool {
+    let settable = [
+        ValueKind::Int,
+        ValueKind::Long,
+        ValueKind::Double,
+        ValueKind::Bool,
+        ValueKind::Text,
+        ValueKind::Date,
+        ValueKind::Decimal,
+    ];
+    node.main_kind().is_some_and(|(kind, seen)| settable.contains(&kind) && seen == node.seen)
+}
+
 #[cfg(test)]
 mod tests {
     use bson::{Document, RawDocumentBuf, doc};
