@@ -17,6 +17,7 @@ pub mod engine;
 pub mod error;
 pub mod generate;
 pub mod infer;
+pub mod observe;
 pub mod plan;
 pub mod record;
 pub mod report;

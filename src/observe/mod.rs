@@ -1,0 +1,37 @@
+//! What an application does with its database, from what the server records anyway: log lines, profiled statements, or
+//! counters and the oplog between two moments.
+//!
+//! ```text
+//! log, profile, watch ──► Observations ──► calls ──► translate ──► Observed
+//!                         shapes and       what       logical      operations,
+//!                         hashed values    belongs    steps of     what is left out
+//!                                          together   the layout
+//! ```
+//!
+//! Statements lose their values while they are read: a shape has names and operators, and of a value only a hash is kept, to
+//! count how often it comes back. The exceptions are null and booleans, the sign of what is added, and the sizes of lists.
+
+mod access;
+mod argument;
+mod calls;
+mod condition;
+mod interval;
+pub mod live;
+pub mod log;
+mod observations;
+mod observed;
+mod pipeline;
+pub mod profile;
+mod read;
+mod shape;
+mod skew;
+mod statement;
+mod text;
+mod translate;
+pub mod watch;
+mod with;
+mod write;
+
+pub use observations::{LeftOutLines, Observations};
+pub use observed::{LeftOut, Observed};
+pub use translate::operations;

@@ -1,0 +1,171 @@
+//! How unevenly calls are spread over records.
+
+use std::collections::HashMap;
+
+/// Below this many calls an exponent says nothing.
+const FEWEST: usize = 30;
+/// Below this many calls an exponent is not better than +-0.4.
+pub(super) const FEW: usize = 300;
+/// More values than this make the interval no better.
+const MOST: usize = 20_000;
+/// Resamples of the interval.
+const RESAMPLES: usize = 200;
+/// The largest exponent that is looked for.
+const LARGEST: f64 = 3.0;
+/// Steps of the table of exponents.
+const STEPS: usize = 300;
+
+/// An exponent of Zipf's law.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Skew {
+    pub(super) exponent: f64,
+    /// The 95 % interval.
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// The calls that it was found from.
+    pub(super) calls: usize,
+}
+
+/// The exponent for which two calls name the same record as often as these did, over `records` records; none for too few calls.
+///
+/// The chance of a pair is H(2s) / H(s)^2 with H(s) the sum of i^-s, so no record has to be ranked, and records that were
+/// never named do no harm.
+pub(super) fn estimate(values: &[u64], records: u64) -> Option<Skew> {
+    let values = &values[..values.len().min(MOST)];
+    if values.len() < FEWEST || records < 2 {
+        return None;
+    }
+    let mut numbers: HashMap<u64, usize> = HashMap::new();
+    let of_value: Vec<usize> = values
+        .iter()
+        .map(|value| {
+            let next = numbers.len();
+            *numbers.entry(*value).or_insert(next)
+        })
+        .collect();
+    let table: Vec<f64> = (0..=STEPS).map(|step| pair_chance(exponent_of(step as f64), records)).collect();
+    let all_once = vec![1_u32; of_value.len()];
+    let exponent = exponent(&table, pairs(&of_value, &all_once, numbers.len()));
+    let mut random = SplitMix(1);
+    let mut resampled: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            let mut times = vec![0_u32; of_value.len()];
+            for _ in 0..times.len() {
+                times[random.below(of_value.len())] += 1;
+            }
+            self::exponent(&table, pairs(&of_value, &times, numbers.len()))
+        })
+        .collect();
+    resampled.sort_by(f64::total_cmp);
+    let at = |share: f64| resampled[(share * (RESAMPLES - 1) as f64).round() as usize];
+    Some(Skew { exponent, low: at(0.025), high: at(0.975), calls: values.len() })
+}
+
+fn exponent_of(step: f64) -> f64 {
+    LARGEST * step / STEPS as f64
+}
+
+/// The share of pairs of calls that name the same record, where call i counts `times[i]` times. A pair of one call with itself
+/// is none: a resample would otherwise look skewed.
+fn pairs(of_value: &[usize], times: &[u32], values: usize) -> f64 {
+    let (mut by_value, mut own) = (vec![0.0; values], 0.0);
+    for (value, times) in of_value.iter().zip(times) {
+        let times = f64::from(*times);
+        by_value[*value] += times;
+        own += times * times;
+    }
+    let all: f64 = by_value.iter().sum();
+    let same: f64 = by_value.iter().map(|calls| calls * calls).sum();
+    (same - own) / (all * all - own).max(1.0)
+}
+
+/// The exponent whose chance this is, from the table of rising chances.
+fn exponent(table: &[f64], chance: f64) -> f64 {
+    let above = table.partition_point(|known| *known < chance);
+    match above {
+        0 => 0.0,
+        above if above == table.len() => LARGEST,
+        above => {
+            let (low, high) = (table[above - 1], table[above]);
+            exponent_of((above - 1) as f64 + (chance - low) / (high - low))
+        }
+    }
+}
+
+fn pair_chance(exponent: f64, records: u64) -> f64 {
+    harmonic(2.0 * exponent, records) / harmonic(exponent, records).powi(2)
+}
+
+/// The sum of i^-s for i from 1 to n: the first terms one by one, the rest as an integral.
+fn harmonic(s: f64, n: u64) -> f64 {
+    let first = n.min(500);
+    let sum: f64 = (1..=first).map(|i| (i as f64).powf(-s)).sum();
+    if n == first {
+        return sum;
+    }
+    let (from, to) = (first as f64 + 0.5, n as f64 + 0.5);
+    sum + if (s - 1.0).abs() < 1e-6 { (to / from).ln() } else { (to.powf(1.0 - s) - from.powf(1.0 - s)) / (1.0 - s) }
+}
+
+/// A small generator with a fixed start, so that the same log gives the same file.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(calls: usize, records: u64, exponent: f64) -> Vec<u64> {
+        let mut random = SplitMix(7);
+        let weights: Vec<f64> = (1..=records).map(|i| (i as f64).powf(-exponent)).collect();
+        let sums: Vec<f64> = weights
+            .iter()
+            .scan(0.0, |sum, weight| {
+                *sum += weight;
+                Some(*sum)
+            })
+            .collect();
+        let all = sums[sums.len() - 1];
+        let draw = |random: &mut SplitMix| {
+            let at = all * (random.next() as f64 / u64::MAX as f64);
+            sums.partition_point(|sum| *sum < at) as u64
+        };
+        (0..calls).map(|_| draw(&mut random)).collect()
+    }
+
+    #[test]
+    fn exponents_of_known_draws_are_found() {
+        for (calls, records, exponent) in [(2000, 300, 1.1), (2000, 1000, 0.8), (5000, 100_000, 1.0)] {
+            let found = estimate(&drawn(calls, records, exponent), records).unwrap();
+            assert!((found.exponent - exponent).abs() < 0.1, "{exponent}: {found:?}");
+            assert!(found.low < exponent && exponent < found.high, "{exponent}: {found:?}");
+            assert!(found.high - found.low < 0.4, "{exponent}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn uniform_draws_include_zero() {
+        for calls in [168, 1000] {
+            let found = estimate(&drawn(calls, 12_276, 0.0), 12_276).unwrap();
+            assert_eq!(found.low, 0.0, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn too_few_calls_have_no_exponent() {
+        assert_eq!(estimate(&drawn(29, 100, 1.0), 100), None);
+    }
+}
