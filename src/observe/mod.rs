@@ -26,6 +26,8 @@ mod read;
 mod shape;
 mod skew;
 mod statement;
+#[cfg(test)]
+mod tests;
 mod text;
 mod translate;
 pub mod watch;

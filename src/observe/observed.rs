@@ -69,8 +69,8 @@ impl Observed {
         for LeftOut { what, calls, share } in &self.left_out {
             let _ = writeln!(text, "  {calls} calls ({share:.1} %) of {what}");
         }
-        self.left_out_lines().iter().for_each(|line| drop(writeln!(text, "  {line}")));
-        self.advice().iter().for_each(|line| drop(writeln!(text, "{line}")));
+        let left_out = self.left_out_lines().into_iter().map(|line| format!("  {line}\n"));
+        text.extend(left_out.chain(self.advice().into_iter().map(|line| line + "\n")));
         text
     }
 
