@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use bson::{Bson, Document};
+use bson::Bson;
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{ErrorKind, KindedError};
 
+use super::json;
 use super::observations::{Observations, Record};
 
 /// The message of the lines of statements, at whatever threshold.
@@ -89,7 +90,7 @@ pub(super) fn read_line(line: &str, observations: &mut Observations) {
     if !line.contains(MESSAGE) {
         return;
     }
-    let Ok(line) = serde_json::from_str::<Document>(line) else {
+    let Some(line) = json::document(line) else {
         observations.left_out.unreadable += 1;
         return;
     };
@@ -112,7 +113,6 @@ pub(super) fn read_line(line: &str, observations: &mut Observations) {
 }
 
 fn millis(time: &Bson) -> i64 {
-    let text = || time.as_document().and_then(|time| time.get_str("$date").ok());
-    let parsed = || text().and_then(|text| bson::DateTime::parse_rfc3339_str(text).ok());
-    time.as_datetime().copied().or_else(parsed).map(bson::DateTime::timestamp_millis).unwrap_or_default()
+    let parsed = time.as_str().and_then(|text| bson::DateTime::parse_rfc3339_str(text).ok());
+    parsed.map(bson::DateTime::timestamp_millis).unwrap_or_default()
 }

@@ -16,6 +16,7 @@ mod argument;
 mod calls;
 mod condition;
 mod interval;
+mod json;
 pub mod live;
 pub mod log;
 mod observations;

@@ -29,6 +29,11 @@ pub(super) struct ReadStep<'l> {
 }
 
 impl ReadStep<'_> {
+    /// Names the fields of the records that are read with each of several rows, which the model asks for.
+    fn name_fields(&mut self, layout: &Layout) {
+        with::name_fields(layout, self.entity, self.verb == "list", &mut self.with);
+    }
+
     /// The step as YAML.
     pub(super) fn text(&self) -> String {
         let fields = self.fields.iter().map(|fields| ("fields".to_owned(), names(fields)));
@@ -76,6 +81,7 @@ pub(super) fn read<'l>(translation: &mut Translation<'_, 'l>, shape: &Shape) -> 
         }
         with::add(&mut step.with, with);
     }
+    step.name_fields(translation.layout);
     Ok(step)
 }
 
@@ -307,6 +313,7 @@ pub(super) fn joined<'l>(layout: &'l Layout, first: &ReadStep<'l>, second: &Read
         target.fields.clone_from(&second.fields);
         target.with.clone_from(&second.with);
         with::add(&mut joined.with, with);
+        joined.name_fields(layout);
         return Some(joined);
     }
     let is_child = matches!(second.by, By::Parent(_)) && parent(layout, second.entity) == Some(first.entity);
@@ -315,6 +322,7 @@ pub(super) fn joined<'l>(layout: &'l Layout, first: &ReadStep<'l>, second: &Read
         let mut with = With::all(relation_name(second.entity));
         (with.fields, with.entries, with.with) = (second.fields.clone(), second.entries.clone(), second.with.clone());
         with::add(&mut joined.with, with);
+        joined.name_fields(layout);
         return Some(joined);
     }
     None

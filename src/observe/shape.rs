@@ -137,6 +137,7 @@ impl<'h> Stripper<'h> {
             Bson::Document(inner) if inner.keys().next().is_some_and(|first| first.starts_with('$')) => {
                 Bson::Document(self.filter(inner))
             }
+            Bson::RegularExpression(_) => Bson::Document(Document::from_iter([("$regex".to_owned(), Bson::Null)])),
             Bson::Document(inner) if ["$elemMatch", "$not"].contains(&key) => Bson::Document(self.filter(inner)),
             value => self.scalar(value),
         }

@@ -35,7 +35,7 @@ const KNOWN: [(&str, u64); 13] = [
          { create: new_order, in: user, with: [lines] }] }",
         182,
     ),
-    ("{ update: order, set: { status: <status_2> }, if: { status: <status> }, else: rejected('status') }", 130),
+    ("{ update: order, set: { status: <status> }, if: { status: <status_2> }, else: rejected('status') }", 130),
     ("{ create: new_review, in: product }", 130),
     ("{ update: address, set: { street: <street> } }", 52),
     ("{ count: user.orders, where: { status: <status> } }", 52),
@@ -242,7 +242,7 @@ fn statements_become_logical_steps() {
         ),
         (
             r#"command orders {"find":"orders","filter":{"lines.product":1},"limit":10}"#,
-            "{ list: line, where: { product: <product> }, limit: 10, with: { order: } }",
+            "{ list: line, where: { product: <product> }, limit: 10, with: { order: [_id, placed, status, cents] } }",
         ),
         (
             r#"command orders {"find":"orders","filter":{"placed":{"$gte":1},"user":{"$in":[3]}},"projection":{"lines":0}}"#,

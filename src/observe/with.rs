@@ -165,6 +165,25 @@ pub(super) fn along<'l>(layout: &'l Layout, from: &EntityPlace, path: &str) -> O
     is_child.then(|| (With { with: vec![with], ..With::all(relation_name(owner)) }, target))
 }
 
+/// Names all fields of single records that are read with each row.
+pub(super) fn name_fields(layout: &Layout, of: &EntityPlace, is_row: bool, all: &mut [With]) {
+    for with in all {
+        let child = layout.entities.iter().find(|child| {
+            child.parent.as_ref().is_some_and(|parent| parent.entity == of.entity && parent.relation == with.relation)
+        });
+        if let Some(child) = child {
+            name_fields(layout, child, true, &mut with.with);
+            continue;
+        }
+        let refers = of.fields.iter().find(|field| field.field == with.relation).and_then(|field| field.refers.as_ref());
+        let Some(target) = entity(layout, refers.unwrap_or(&with.relation)) else { continue };
+        if is_row && with.fields.is_none() {
+            with.fields = Some(all_fields(target));
+        }
+        name_fields(layout, target, is_row, &mut with.with);
+    }
+}
+
 /// All relations from a record, or from children inside of it, to an entity.
 pub(super) fn relations_to<'l>(layout: &'l Layout, from: &'l EntityPlace, target: &EntityPlace) -> Vec<With> {
     let mut found = Vec::new();

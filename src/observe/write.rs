@@ -161,7 +161,7 @@ impl<'l> Translation<'_, 'l> {
                 None => drop(other.comments.insert("it also writes fields that are not in the model".to_owned())),
             }
         }
-        let condition = if rest.is_empty() { None } else { self.guard(found, rest, update)? };
+        let condition = if rest.is_empty() { None } else { self.guard(found, record, rest, update)? };
         let mut steps = Vec::new();
         for (of, argument, changes) in changed {
             let condition = condition.as_ref().filter(|_| of == found);
@@ -285,6 +285,7 @@ impl<'l> Translation<'_, 'l> {
     fn guard(
         &mut self,
         of: &'l EntityPlace,
+        record: &str,
         rest: &[Condition<'l>],
         update: &Document,
     ) -> Result<Option<(String, String)>, String> {
@@ -302,7 +303,7 @@ impl<'l> Translation<'_, 'l> {
                 (Operand::Literal(literal), "$eq") => literal.clone(),
                 (Operand::Literal(literal), operator) => mapping([(operator, literal)]),
                 (Operand::Slot(_), operator) => {
-                    let value = self.arguments.expression(&field.field, format!("{}.{}", of.entity, field.field));
+                    let value = self.arguments.expression(&field.field, format!("{record}.{}", field.field));
                     if operator == "$eq" { format!("<{value}>") } else { mapping([(operator, format!("<{value}>"))]) }
                 }
                 _ => return Ok(None),

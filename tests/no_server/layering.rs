@@ -12,6 +12,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("generate", &[]),
     ("record", &[]),
     ("server", &["record"]),
+    ("infer", &[]),
+    ("observe", &["infer", "server"]),
     ("plan", &["generate"]),
     ("results", &["record"]),
     ("engine", &["plan", "generate", "server", "record", "results"]),

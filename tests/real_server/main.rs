@@ -16,6 +16,7 @@ mod failover;
 mod foreign_data;
 mod models;
 mod mongosh;
+mod observe;
 mod planted;
 mod planted_models;
 mod resume;
