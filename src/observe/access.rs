@@ -25,6 +25,21 @@ impl<'l> Named<'l> {
     }
 }
 
+/// What stands for the elements of an array in the paths of a layout.
+const ELEMENTS: &str = "[]";
+
+/// Whether a path of the layout is this one, but for arrays, which paths of commands pass through.
+fn is_path(known: &[String], path: &[String]) -> bool {
+    starts_with(path, known) == Some(path.len())
+}
+
+/// How many parts of a path the known one has, if it begins with it.
+fn starts_with(path: &[String], known: &[String]) -> Option<usize> {
+    let known: Vec<&String> = known.iter().filter(|part| *part != ELEMENTS).collect();
+    (!known.is_empty() && known.len() <= path.len() && known.iter().zip(path).all(|(a, b)| *a == b))
+        .then_some(known.len())
+}
+
 /// The field of the record's key.
 pub(super) const KEY: &str = "_id";
 
@@ -43,6 +58,12 @@ pub(super) fn parent<'l>(layout: &'l Layout, child: &EntityPlace) -> Option<&'l 
     entity(layout, &child.parent.as_ref()?.entity)
 }
 
+/// The path of the key of a record, below the record.
+pub(super) fn key_path(entity: &EntityPlace) -> String {
+    let key = entity.fields.iter().find(|field| field.field == KEY);
+    key.map(|key| key.path.join(".")).filter(|path| !path.is_empty()).unwrap_or_else(|| KEY.to_owned())
+}
+
 /// The children that are inside of a record.
 pub(super) fn inside<'l>(layout: &'l Layout, owner: &EntityPlace) -> Vec<&'l EntityPlace> {
     let is_child = |child: &&EntityPlace| {
@@ -56,21 +77,25 @@ pub(super) fn inside<'l>(layout: &'l Layout, owner: &EntityPlace) -> Vec<&'l Ent
 /// Returns what a path in the documents of a collection names, without positions (`$`, `$[x]`, numbers) in arrays of records.
 pub(super) fn named<'l>(layout: &'l Layout, collection: &str, path: &str) -> Option<Named<'l>> {
     let is_array = |path: &[String]| {
-        layout.entities.iter().any(|e| e.collection == collection && e.array.as_deref() == Some(path))
+        let of_collection = layout.entities.iter().filter(|entity| entity.collection == collection);
+        of_collection.filter_map(|entity| entity.array.as_deref()).any(|array| is_path(array, path))
     };
     let mut parts: Vec<String> = Vec::new();
     for part in path.split('.') {
         let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if !part.starts_with('$') && !(is_number && is_array(&parts)) {
+        let is_position = part.starts_with('$') || (is_number && is_array(&parts));
+        if !is_position {
             parts.push(part.to_owned());
         }
     }
-    let depth = |entity: &&EntityPlace| entity.array.as_ref().map_or(0, Vec::len);
-    let contains = |entity: &&EntityPlace| {
-        entity.collection == collection && parts.starts_with(entity.array.as_deref().unwrap_or_default())
+    let depth = |entity: &EntityPlace| match &entity.array {
+        Some(array) => starts_with(&parts, array),
+        None => Some(0),
     };
-    let entity = layout.entities.iter().filter(contains).max_by_key(depth)?;
-    let rest = &parts[depth(&entity)..];
+    let of_collection = layout.entities.iter().filter(|entity| entity.collection == collection);
+    let (depth, entity) =
+        of_collection.filter_map(|entity| Some((depth(entity)?, entity))).max_by_key(|(depth, _)| *depth)?;
+    let rest = &parts[depth..];
     if rest.is_empty() {
         return Some(Named::Array { child: entity });
     }
@@ -78,19 +103,22 @@ pub(super) fn named<'l>(layout: &'l Layout, collection: &str, path: &str) -> Opt
 }
 
 fn of_record<'l>(layout: &'l Layout, entity: &'l EntityPlace, path: &[String]) -> Option<Named<'l>> {
-    if entity.parent.as_ref().and_then(|parent| parent.reference.as_deref()) == Some(path) {
+    let reference = entity.parent.as_ref().and_then(|parent| parent.reference.as_ref());
+    if reference.is_some_and(|reference| is_path(reference, path)) {
         return Some(Named::Parent { entity });
     }
     let is_list = |child: &&EntityPlace| {
         let parent = child.parent.as_ref();
-        parent.is_some_and(|parent| parent.entity == entity.entity && parent.list.as_deref() == Some(path))
+        parent.is_some_and(|parent| {
+            parent.entity == entity.entity && parent.list.as_ref().is_some_and(|list| is_path(list, path))
+        })
     };
     if let Some(child) = layout.entities.iter().find(is_list) {
         return Some(Named::Children { child });
     }
-    let fields = entity.fields.iter().filter(|field| !field.path.is_empty() && path.starts_with(&field.path));
-    let field = fields.max_by_key(|field| field.path.len())?;
-    Some(Named::Field { entity, field, below: field.path.len() < path.len() })
+    let fields = entity.fields.iter().filter_map(|field| Some((starts_with(path, &field.path)?, field)));
+    let (length, field) = fields.max_by_key(|(length, _)| *length)?;
+    Some(Named::Field { entity, field, below: length < path.len() })
 }
 
 /// A path with `*` for what is below a field, where the keys of maps are.
@@ -98,7 +126,8 @@ pub(super) fn without_keys(layout: &Layout, collection: &str, path: &str) -> Str
     match named(layout, collection, path) {
         Some(Named::Field { entity, field, below: true }) => {
             let array = entity.array.as_deref().unwrap_or_default();
-            let known: Vec<&str> = array.iter().chain(&field.path).map(String::as_str).collect();
+            let known = array.iter().chain(&field.path).map(String::as_str).filter(|part| *part != ELEMENTS);
+            let known: Vec<&str> = known.collect();
             format!("{}.*", known.join("."))
         }
         _ => path.to_owned(),
@@ -145,7 +174,11 @@ pub(super) mod tests {
             field("price", "uniform(1, 900)"),
             field("stock", "uniform(1, 100)"),
             field("places", "uniform(1, 9)"),
-            FieldPlace { is_list: true, ..reference("similar", "product") },
+            FieldPlace {
+                is_list: true,
+                path: vec!["similar".to_owned(), ELEMENTS.to_owned()],
+                ..reference("similar", "product")
+            },
         ];
         let product = EntityPlace { ..place("product", "products", 300, product) };
         let user = vec![
@@ -221,6 +254,7 @@ pub(super) mod tests {
         assert_eq!(named("users", "addresses"), "all address");
         assert_eq!(named("products", "places.w7"), "product.places true");
         assert_eq!(named("users", "unknown"), "none");
+        assert_eq!(named("products", "similar"), "product.similar false");
         assert_eq!(without_keys(&layout, "products", "places.w7.n"), "places.*");
     }
 }

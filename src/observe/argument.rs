@@ -7,7 +7,7 @@ use crate::infer::layout::EntityPlace;
 use super::calls::Group;
 use super::observations::Observations;
 use super::skew::{FEW, estimate};
-use super::text::identifier;
+use super::text::argument;
 
 /// More pages than this are drawn evenly.
 const MOST_PAGES: u64 = 10;
@@ -30,12 +30,23 @@ struct Argument {
 #[derive(Debug, Clone, PartialEq)]
 enum Source {
     /// A record, with the values that named it.
-    Record { entity: String, records: u64, draw: Option<Draw> },
+    Record {
+        entity: String,
+        records: u64,
+        draw: Option<Draw>,
+    },
     Expression(String),
     /// Records, as many as the list had values.
-    Sample { entity: String, field: Option<String>, draw: Draw },
+    Sample {
+        entity: String,
+        field: Option<String>,
+        draw: Draw,
+    },
     /// The number of a page, from the documents that were skipped.
-    Page { draw: Draw, size: i64 },
+    Page {
+        draw: Draw,
+        size: i64,
+    },
 }
 
 impl Arguments {
@@ -53,13 +64,13 @@ impl Arguments {
 
     /// A value that an expression draws.
     pub(super) fn expression(&mut self, name: &str, expression: String) -> String {
-        self.add(&identifier(name), Source::Expression(expression))
+        self.add(&argument(name), Source::Expression(expression))
     }
 
     /// A list of records, or of the values of one of their fields.
     pub(super) fn sample(&mut self, name: &str, entity: &str, field: Option<&str>, draw: Draw) -> String {
         let (entity, field) = (entity.to_owned(), field.map(str::to_owned));
-        self.add(&identifier(name), Source::Sample { entity, field, draw })
+        self.add(&argument(name), Source::Sample { entity, field, draw })
     }
 
     /// The number of a page.

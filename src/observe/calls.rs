@@ -25,7 +25,11 @@ pub(super) enum Kind {
     Single,
     Transaction,
     /// The second statement came after the first in so many of the calls of the first and of the second.
-    Pair { together: u64, first: u64, second: u64 },
+    Pair {
+        together: u64,
+        first: u64,
+        second: u64,
+    },
 }
 
 /// Calls of which all have the same shapes in the same order.

@@ -8,7 +8,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// Keys of extended JSON whose mapping is one value.
 const VALUES: [&str; 11] = [
-    "$oid", "$uuid", "$date", "$binary", "$timestamp", "$numberDecimal", "$code", "$symbol", "$minKey", "$maxKey", "$undefined",
+    "$oid", "$uuid", "$date", "$binary", "$timestamp", "$numberDecimal", "$code", "$symbol", "$minKey", "$maxKey",
+    "$undefined",
 ];
 
 /// Keys of extended JSON whose mapping is a number.
@@ -84,7 +85,9 @@ impl<'de> Visitor<'de> for PlainVisitor {
 fn value(mapping: Document) -> Bson {
     let Some((key, inner)) = mapping.iter().next() else { return Bson::Document(mapping) };
     match key.as_str() {
-        "$date" => inner.as_str().map_or_else(|| Bson::String(mapping.to_string()), |text| Bson::String(text.to_owned())),
+        "$date" => {
+            inner.as_str().map_or_else(|| Bson::String(mapping.to_string()), |text| Bson::String(text.to_owned()))
+        }
         "$regularExpression" => Bson::Document(Document::from_iter([("$regex".to_owned(), Bson::Null)])),
         key if VALUES.contains(&key) => Bson::String(mapping.to_string()),
         key if NUMBERS.contains(&key) => {

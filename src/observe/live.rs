@@ -75,6 +75,16 @@ pub async fn between<T: Target>(
     Ok(watch.finish(before, after))
 }
 
+/// Reads the statements that the profiler has recorded; none if it was never on. Needs `find` on `system.profile`.
+///
+/// # Errors
+/// When the server rejects the command.
+pub async fn profile<T: Target>(target: &T, database: &str) -> Result<Observations, Failure> {
+    let command = doc! { "find": "system.profile", "sort": { "$natural": 1 } };
+    let documents = documents(target, database, command, ReplyKind::Cursor).await?;
+    Ok(super::profile::read(documents, database))
+}
+
 async fn documents<T: Target>(
     target: &T,
     database: &str,

@@ -11,6 +11,7 @@ use crate::error::{ErrorKind, KindedError};
 
 use super::json;
 use super::observations::{Observations, Record};
+use super::statement::number;
 
 /// The message of the lines of statements, at whatever threshold.
 const MESSAGE: &str = "\"Slow query\"";
@@ -101,6 +102,7 @@ pub(super) fn read_line(line: &str, observations: &mut Observations) {
         observations.left_out.cut += 1;
         return;
     }
+    observations.took(number(attributes.get("durationMillis")));
     observations.add(&Record {
         namespace: attributes.get_str("ns").unwrap_or_default(),
         command,

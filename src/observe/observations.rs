@@ -20,6 +20,9 @@ const SYSTEM: &str = "system.";
 /// More values of `comment` than this are no names of operations, but of requests.
 const MOST_NAMES: usize = 100;
 
+/// Where no statement is faster than this, in milliseconds, the server recorded slow statements alone.
+const SLOW: i64 = 10;
+
 /// A longer comment is no name.
 const LONGEST_NAME: usize = 40;
 
@@ -37,6 +40,10 @@ pub struct Observations {
     pub(super) unattributed: u64,
     /// What the source cannot say, for the summary.
     pub(super) limits: Vec<String>,
+    /// The time of the fastest statement, in milliseconds.
+    fastest: Option<i64>,
+    /// Single writes, and those of them whose command was not recorded.
+    writes: (u64, u64),
     hasher: RandomState,
     numbers: HashMap<String, usize>,
     connections: HashMap<String, usize>,
@@ -133,6 +140,7 @@ impl Observations {
         let is_single_write = record.command.contains_key("q");
         match connection {
             Some(connection) if is_single_write => {
+                self.writes.0 += 1;
                 self.waiting.entry(connection).or_default().push(Waiting { shape, values, at: record.at });
             }
             connection => {
@@ -152,14 +160,34 @@ impl Observations {
     }
 
     fn flush(&mut self, connection: Option<usize>) {
+        let waiting = connection.and_then(|connection| self.waiting.get(&connection));
+        self.writes.1 += waiting.map_or(0, |waiting| waiting.len() as u64);
         self.settle(connection, &Document::new());
     }
 
-    /// Adds the writes that still wait. Their sessions were not recorded.
+    /// Adds the writes that still wait, and says what the source leaves out.
     pub(super) fn finish(&mut self) {
         for connection in self.waiting.keys().copied().collect::<Vec<_>>() {
             self.flush(Some(connection));
         }
+        let (writes, alone) = self.writes;
+        if let Some(fastest) = self.fastest.filter(|fastest| *fastest >= SLOW) {
+            self.limits.push(format!(
+                "no statement took less than {fastest} ms: the shares are those of slow statements, not of all (slowms: 0 records all)"
+            ));
+        }
+        if alone * 2 > writes {
+            self.limits.push(
+                "the log has only a sample of the statements (sampleRate): transactions and what belongs together are not \
+                 whole in it; writes of transactions count as operations of their own"
+                    .to_owned(),
+            );
+        }
+    }
+
+    /// Notes how long a statement took.
+    pub(super) fn took(&mut self, millis: i64) {
+        self.fastest = Some(self.fastest.map_or(millis, |fastest| fastest.min(millis)));
     }
 
     fn push(&mut self, waiting: Waiting, connection: Option<usize>, command: &Document) {

@@ -10,7 +10,9 @@ use super::condition::{Access, By, Condition, Operand, access};
 use super::pipeline::{Pipeline, Returns, read_pipeline};
 use super::shape::{Shape, Verb};
 use super::text::{mapping, name, names};
-use super::with::{self, Lookup, Selection, With, innermost, relation_name, relation_to_parent, relations_to, selection};
+use super::with::{
+    self, Lookup, Selection, With, innermost, relation_name, relation_to_parent, relations_to, selection,
+};
 
 /// A logical step that reads.
 #[derive(Debug, Clone)]
@@ -89,13 +91,21 @@ impl<'l> Translation<'_, 'l> {
     fn records(&mut self, shape: &Shape, found: Access<'l>) -> Result<ReadStep<'l>, String> {
         let Access { entity, by, rest } = found;
         let Selection { fields, with } = selection(self.layout, entity, &shape.projection);
-        let mut step =
-            ReadStep { verb: "get", subject: String::new(), entity, entries: Vec::new(), fields, with, by, comments: Vec::new() };
+        let mut step = ReadStep {
+            verb: "get",
+            subject: String::new(),
+            entity,
+            entries: Vec::new(),
+            fields,
+            with,
+            by,
+            comments: Vec::new(),
+        };
         match step.by.clone() {
             By::Key(operand) => step.subject = self.record(entity, &operand),
             By::Unique(field, operand) => {
                 step.subject = self.record(entity, &operand);
-                step.entries.push(("by".to_owned(), names(&[field.field.clone()])));
+                step.entries.push(("by".to_owned(), names(std::slice::from_ref(&field.field))));
             }
             By::ListedChild(child, operand) => {
                 step.subject = format!("{}.{}", self.record(child, &operand), entity.entity);
@@ -167,12 +177,7 @@ impl<'l> Translation<'_, 'l> {
         Ok(())
     }
 
-    fn total(
-        &mut self,
-        verb: &'static str,
-        summed: Option<&str>,
-        found: Access<'l>,
-    ) -> Result<ReadStep<'l>, String> {
+    fn total(&mut self, verb: &'static str, summed: Option<&str>, found: Access<'l>) -> Result<ReadStep<'l>, String> {
         let Access { entity, by, rest } = found;
         let subject = match &by {
             By::Parent(operand) => self.of_parent(entity, operand)?,
@@ -187,8 +192,7 @@ impl<'l> Translation<'_, 'l> {
             None => String::new(),
         };
         let conditions = self.conditions(entity, &rest)?;
-        let entries =
-            if conditions.is_empty() { Vec::new() } else { vec![("where".to_owned(), mapping(conditions))] };
+        let entries = if conditions.is_empty() { Vec::new() } else { vec![("where".to_owned(), mapping(conditions))] };
         let subject = format!("{subject}{field}");
         Ok(ReadStep { verb, subject, entity, entries, fields: None, with: Vec::new(), by, comments: Vec::new() })
     }
@@ -232,6 +236,7 @@ impl<'l> Translation<'_, 'l> {
     /// The field of a condition and the value that it is compared with.
     fn condition(&mut self, of: &'l EntityPlace, condition: &Condition<'l>) -> Result<(String, String), String> {
         let (field, target) = match condition.named {
+            Named::Field { field, .. } if field.copy_of.is_some() => return Err("a condition on a copy".to_owned()),
             Named::Field { field, .. } if field.is_list => return Err("a condition on a field with a list".to_owned()),
             Named::Field { field, .. } => (field.field.clone(), field.refers.clone()),
             Named::Parent { entity } => (relation_to_parent(entity), entity.parent.as_ref().map(|p| p.entity.clone())),
@@ -272,7 +277,9 @@ fn order_entries(layout: &Layout, of: &EntityPlace, sort: &Document) -> Result<V
     for (path, direction) in sort {
         let direction = super::statement::number(Some(direction));
         match named(layout, &of.collection, path) {
-            Some(Named::Field { entity, field, below: false }) if entity == of && direction != 0 => {
+            Some(Named::Field { entity, field, below: false })
+                if entity == of && direction != 0 && field.copy_of.is_none() =>
+            {
                 keys.push((field.field.clone(), if direction < 0 { -1 } else { 1 }));
             }
             _ => return Err("a sort by something else than fields of these records".to_owned()),

@@ -258,9 +258,9 @@ mod tests {
         let hasher = RandomState::new();
         let mut stripper = Stripper::new(&hasher);
         let filter = doc! { "user": 17, "done": false, "gone": null, "at": { "$gte": "secret", "$lt": 5.0 },
-            "state": { "$in": ["a", "b"] }, "$or": [{ "x": 1 }, { "y": { "z": "secret" } }] };
+        "state": { "$in": ["a", "b"] }, "$or": [{ "x": 1 }, { "y": { "z": "secret" } }] };
         let expected = doc! { "user": "?0", "done": false, "gone": null, "at": { "$gte": "?1", "$lt": "?2" },
-            "state": { "$in": "*3" }, "$or": [{ "x": "?4" }, { "y": "{}" }] };
+        "state": { "$in": "*3" }, "$or": [{ "x": "?4" }, { "y": "{}" }] };
         assert_eq!(stripper.filter(&filter), expected);
         assert_eq!(stripper.values[3], 2, "the size of the list");
     }
@@ -282,9 +282,9 @@ mod tests {
         let hasher = RandomState::new();
         let mut stripper = Stripper::new(&hasher);
         let update = doc! { "$set": { "a.$[x].b": "secret", "ok": true }, "$inc": { "stock": -7, "n": 2 },
-            "$push": { "lines": { "$each": [{ "sku": "secret" }], "$slice": 5 } }, "$pull": { "lines": { "_id": 4 } } };
+        "$push": { "lines": { "$each": [{ "sku": "secret" }], "$slice": 5 } }, "$pull": { "lines": { "_id": 4 } } };
         let expected = doc! { "$set": { "a.$[x].b": "?0", "ok": true }, "$inc": { "stock": -1, "n": 1 },
-            "$push": { "lines": "{}" }, "$pull": { "lines": { "_id": "?1" } } };
+        "$push": { "lines": "{}" }, "$pull": { "lines": { "_id": "?1" } } };
         assert_eq!(stripper.update(&update.into()), Bson::Document(expected));
     }
 

@@ -101,7 +101,7 @@ fn single_write(command: &Document, collection: &str, is_remove: bool, stripper:
 
 /// The writes of a command that has them all, as a router logs it; without any, it is the command around them.
 fn writes(command: &Document, name: &str, stripper: &mut Stripper<'_>) -> Recorded {
-    let (Ok(collection), Ok(items)) = (command.get_str(name), command.get_array(&format!("{name}s"))) else {
+    let (Ok(collection), Ok(items)) = (command.get_str(name), command.get_array(format!("{name}s"))) else {
         return Recorded::Header;
     };
     let write = |item: &Document| {

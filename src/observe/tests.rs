@@ -63,7 +63,7 @@ fn step<'o>(observed: &'o Observed, does: &str) -> &'o InferredOperation {
 #[test]
 fn log_of_a_known_mix_gives_back_the_mix() {
     let observed = from_log();
-    println!("{}", observed.summary());
+    insta::assert_snapshot!("summary_of_a_log", observed.summary());
     for (does, calls) in KNOWN {
         let expected = 100.0 * calls as f64 / 2600.0;
         let found = step(&observed, does);
@@ -106,7 +106,8 @@ fn oplog_and_counters_give_back_writes_and_reads() {
     let snapshot = |line: &str| {
         let document: Document = serde_json::from_str(line).unwrap();
         let lists = document.get_document("indexes").unwrap().iter();
-        let list = |list: &bson::Bson| list.as_array().unwrap().iter().map(|i| i.as_document().unwrap().clone()).collect();
+        let list =
+            |list: &bson::Bson| list.as_array().unwrap().iter().map(|i| i.as_document().unwrap().clone()).collect();
         Snapshot {
             indexes: lists.map(|(name, indexes)| (name.clone(), list(indexes))).collect(),
             top: document.get_document("top").unwrap().clone(),
@@ -118,7 +119,7 @@ fn oplog_and_counters_give_back_writes_and_reads() {
     GzDecoder::new(fs::File::open(data("shop.oplog.gz")).unwrap()).read_to_string(&mut oplog).unwrap();
     let entries = oplog.lines().map(|line| serde_json::from_str::<Document>(line).unwrap());
     let observed = operations(&watch::read("shop", &before, &after, entries), &layout);
-    println!("{}", observed.summary());
+    insta::assert_snapshot!("summary_of_counters", observed.summary());
     let calls = |does: &str| {
         let at = observed.operations.iter().position(|operation| operation.does == does);
         at.map(|at| observed.calls_of[at])
@@ -160,20 +161,31 @@ fn model(layout: &Layout, operations: &[InferredOperation]) -> String {
         let sort: Vec<String> = place.sort.iter().map(|(field, direction)| format!("{field}: {direction}")).collect();
         let sort = if sort.is_empty() { "_id: 1".to_owned() } else { sort.join(", ") };
         let fields = fields.join(", ");
-        writeln!(text, "  {}: {{ {of}count: {count}, fields: {{ {fields} }}, sort: {{ {sort} }} }}", place.entity).unwrap();
+        writeln!(text, "  {}: {{ {of}count: {count}, fields: {{ {fields} }}, sort: {{ {sort} }} }}", place.entity)
+            .unwrap();
     };
     layout.entities.iter().for_each(|place| entity(&mut text, place));
     text.push_str("operations:\n");
     for operation in operations {
         let argument = |(name, generator): &(String, String)| format!("{name}: \"{generator}\"");
         let arguments: Vec<String> = operation.arguments.iter().map(argument).collect();
-        writeln!(text, "  {}: {{ arguments: {{ {} }}, does: {} }}", operation.name, arguments.join(", "), operation.does)
-            .unwrap();
+        writeln!(
+            text,
+            "  {}: {{ arguments: {{ {} }}, does: {} }}",
+            operation.name,
+            arguments.join(", "),
+            operation.does
+        )
+        .unwrap();
     }
     let weights: Vec<String> = operations.iter().map(|o| format!("{}: {}", o.name, o.weight.max(0.01))).collect();
     let shape = "{ user.addresses: embed, order.lines: embed }";
-    writeln!(text, "mixes: {{ default: {{ {} }} }}\nstrategies: {{ present: {{ shape: {shape} }} }}", weights.join(", "))
-        .unwrap();
+    writeln!(
+        text,
+        "mixes: {{ default: {{ {} }} }}\nstrategies: {{ present: {{ shape: {shape} }} }}",
+        weights.join(", ")
+    )
+    .unwrap();
     text
 }
 
@@ -265,10 +277,7 @@ fn statements_become_logical_steps() {
             r#"update users {"q":{"_id":1,"addresses._id":2},"u":{"$set":{"addresses.$.street":"x"}},"multi":false}"#,
             "{ update: address, set: { street: <street> } }",
         ),
-        (
-            r#"update users {"q":{"_id":1},"u":{"$pull":{"addresses":{"_id":4}}},"multi":false}"#,
-            "{ delete: address }",
-        ),
+        (r#"update users {"q":{"_id":1},"u":{"$pull":{"addresses":{"_id":4}}},"multi":false}"#, "{ delete: address }"),
         (
             r#"update products {"q":{"_id":1},"u":{"$addToSet":{"similar":4}},"multi":false}"#,
             "{ add: product_2, to: product.similar }",
@@ -281,7 +290,10 @@ fn statements_become_logical_steps() {
             r#"update products {"q":{"_id":1},"u":{"$inc":{"places.w7":4}},"multi":false}"#,
             "{ update: product, set: { places: <places> } }",
         ),
-        (r#"update orders {"q":{"_id":1},"u":{"$set":{"user":4}},"multi":false}"#, "{ update: order, set: { user: <user> } }"),
+        (
+            r#"update orders {"q":{"_id":1},"u":{"$set":{"user":4}},"multi":false}"#,
+            "{ update: order, set: { user: <user> } }",
+        ),
         (r#"remove orders {"q":{"_id":1},"limit":1}"#, "{ delete: order }"),
         (r#"command orders {"insert":"orders","ordered":true}"#, "{ create: new_order, in: user, with: [lines] }"),
         (
@@ -297,7 +309,10 @@ fn statements_become_logical_steps() {
 #[test]
 fn statements_without_a_logical_step_are_named() {
     let cases = [
-        (r#"command orders {"find":"orders","filter":{"$or":[{"user":1},{"cents":"secret"}]}}"#, "find on orders with $or"),
+        (
+            r#"command orders {"find":"orders","filter":{"$or":[{"user":1},{"cents":"secret"}]}}"#,
+            "find on orders with $or",
+        ),
         (r#"command users {"find":"users","filter":{"name":{"$regex":"^secret"}}}"#, "find on users with $regex"),
         (r#"command orders {"distinct":"orders","key":"status"}"#, "distinct on orders with all distinct values"),
         (
@@ -325,7 +340,9 @@ fn statements_without_a_logical_step_are_named() {
 fn lines_that_are_no_statements_are_counted() {
     let mut observations = Observations::new("shop");
     let line = |attributes: &str, more: &str| {
-        format!("{{\"t\":{{\"$date\":\"2026-11-27T09:42:02.982+00:00\"}},\"ctx\":\"conn1\",\"msg\":\"Slow query\",\"attr\":{{{attributes}}}{more}}}")
+        format!(
+            "{{\"t\":{{\"$date\":\"2026-11-27T09:42:02.982+00:00\"}},\"ctx\":\"conn1\",\"msg\":\"Slow query\",\"attr\":{{{attributes}}}{more}}}"
+        )
     };
     let find = r#""command":{"find":"users","filter":{"_id":1}}"#;
     let lines = [
@@ -372,11 +389,30 @@ fn aborted_transactions_are_no_calls() {
 }
 
 #[test]
+fn logs_of_slow_statements_and_samples_are_told_apart() {
+    let mut observations = Observations::new("shop");
+    let line = |more: &str, millis: i32| {
+        format!(
+            "{{\"t\":{{\"$date\":\"2026-11-27T09:42:02.982+00:00\"}},\"ctx\":\"conn1\",\"msg\":\"Slow query\",\"attr\":{{\
+             \"ns\":\"shop.users\",\"command\":{{{more}}},\"durationMillis\":{millis}}}}}"
+        )
+    };
+    log::read_line(&line(r#""q":{"_id":1},"u":{"$set":{"name":"x"}},"multi":false"#, 120), &mut observations);
+    log::read_line(&line(r#""find":"users","filter":{"_id":1}"#, 104), &mut observations);
+    observations.finish();
+    let summary = operations(&observations, &shop()).summary();
+    assert!(summary.contains("no statement took less than 104 ms"), "{summary}");
+    assert!(summary.contains("only a sample of the statements"), "{summary}");
+    let whole = from_log();
+    assert!(whole.limits.is_empty(), "{:?}", whole.limits);
+}
+
+#[test]
 fn documents_of_the_profiler_are_read() {
     let find = bson::doc! { "op": "query", "ns": "shop.users", "appName": "shop-app", "ts": bson::DateTime::from_millis(5),
-        "command": { "find": "users", "filter": { "_id": 4 }, "projection": { "name": 1 } } };
+    "command": { "find": "users", "filter": { "_id": 4 }, "projection": { "name": 1 } } };
     let update = bson::doc! { "op": "update", "ns": "shop.users", "ts": bson::DateTime::from_millis(6),
-        "command": { "q": { "_id": 4 }, "u": { "$set": { "name": "x" } }, "multi": false, "upsert": false } };
+    "command": { "q": { "_id": 4 }, "u": { "$set": { "name": "x" } }, "multi": false, "upsert": false } };
     let observed = operations(&profile::read([find, update], "shop"), &shop());
     let steps: Vec<&str> = observed.operations.iter().map(|operation| operation.does.as_str()).collect();
     assert_eq!(steps, ["{ get: user, fields: [_id, name] }", "{ update: user, set: { name: <name> } }"]);

@@ -26,9 +26,22 @@ pub(super) fn names(all: &[String]) -> String {
     format!("[{}]", all.iter().map(|one| name(one)).collect::<Vec<_>>().join(", "))
 }
 
+/// Words that an expression reads as something else than an argument.
+const KEYWORDS: [&str; 24] = [
+    "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import",
+    "let", "loop", "package", "namespace", "return", "var", "void", "while", "reply", "missing", "index",
+];
+
+/// The name of an argument from that of a field.
+pub(super) fn argument(field: &str) -> String {
+    let name = identifier(field);
+    if KEYWORDS.contains(&name.as_str()) || name.is_empty() { format!("value_{name}") } else { name }
+}
+
 /// Text as part of an identifier: letters, digits and underscores.
 pub(super) fn identifier(text: &str) -> String {
-    let text: String = text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    let text: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
     let parts: Vec<&str> = text.split('_').filter(|part| !part.is_empty()).collect();
     let text = parts.join("_");
     if text.starts_with(|c: char| c.is_ascii_digit()) { format!("o{text}") } else { text }
@@ -40,7 +53,10 @@ mod tests {
 
     #[test]
     fn names_that_need_quotes_have_them() {
-        assert_eq!(mapping([(name("a_b"), "1"), (name("yes"), ""), (name("a: b"), "2")]), "{ a_b: 1, \"yes\":, \"a: b\": 2 }");
+        assert_eq!(
+            mapping([(name("a_b"), "1"), (name("yes"), ""), (name("a: b"), "2")]),
+            "{ a_b: 1, \"yes\":, \"a: b\": 2 }"
+        );
         assert_eq!(names(&["a".into(), "1x".into()]), "[a, \"1x\"]");
         assert_eq!(identifier("Get /orders.list"), "get_orders_list");
     }

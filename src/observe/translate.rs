@@ -78,8 +78,10 @@ impl Translator<'_> {
         } else {
             match write(&mut translation, &shape) {
                 Ok(Written::Implied(what)) => {
-                    *self.left_out.entry(format!("{what} ({} on {})", shape.verb.name(), shape.collection)).or_default() +=
-                        calls;
+                    *self
+                        .left_out
+                        .entry(format!("{what} ({} on {})", shape.verb.name(), shape.collection))
+                        .or_default() += calls;
                     return;
                 }
                 Ok(Written::Steps(steps, comments)) => Ok((together(steps), comments)),
@@ -102,7 +104,9 @@ impl Translator<'_> {
                 if let Some((step, arguments)) = self.read_together(from, to) {
                     let mut comments = step.comments.clone();
                     let whole = if order == 0 { first } else { second };
-                    comments.push(format!("two statements, taken as one operation: together in {together} of {whole} calls"));
+                    comments.push(format!(
+                        "two statements, taken as one operation: together in {together} of {whole} calls"
+                    ));
                     let said = Said { does: step.text(), arguments, comments };
                     let statements = self.calls_of(group, 0) + self.calls_of(group, 1);
                     self.add(group, from.1, said, group.calls, statements);
@@ -139,7 +143,12 @@ impl Translator<'_> {
             }
             let times = repeats(group, part);
             if times > 1.0 {
-                comments.push(format!("{} {} on {} in a transaction", decimal(times), shape.verb.name(), shape.collection));
+                comments.push(format!(
+                    "{} {} on {} in a transaction",
+                    decimal(times),
+                    shape.verb.name(),
+                    shape.collection
+                ));
             }
             for _ in 0..times.round().max(1.0) as usize {
                 let mut translation = Translation { layout: self.layout, part, arguments: &mut arguments };
@@ -150,7 +159,8 @@ impl Translator<'_> {
                     }
                     Ok(Written::Implied(_)) => {}
                     Err(reason) => {
-                        let what = format!("a transaction with {} on {}, {reason}", shape.verb.name(), shape.collection);
+                        let what =
+                            format!("a transaction with {} on {}, {reason}", shape.verb.name(), shape.collection);
                         *self.left_out.entry(what).or_default() += group.calls;
                         return;
                     }
@@ -223,8 +233,11 @@ impl Translator<'_> {
         if self.observations.unattributed > 0 {
             self.left_out.insert("reads that use no index: not attributed".to_owned(), self.observations.unattributed);
         }
-        let mut left_out: Vec<LeftOut> =
-            self.left_out.into_iter().map(|(what, calls)| LeftOut { what, calls, share: percent(calls, all) }).collect();
+        let mut left_out: Vec<LeftOut> = self
+            .left_out
+            .into_iter()
+            .map(|(what, calls)| LeftOut { what, calls, share: percent(calls, all) })
+            .collect();
         left_out.sort_by_key(|left| std::cmp::Reverse(left.calls));
         let mut lines = self.observations.left_out;
         lines.aborted = self.calls.aborted;

@@ -186,7 +186,8 @@ fn read_by(collection: &str, index: &Document) -> Option<Shape> {
     }
     let mut shape = Shape { from_counters: true, ..Shape::new(Verb::Find, collection) };
     shape.filter = Document::from_iter([(first.clone(), Bson::String("?0".to_owned()))]);
-    shape.sort = fields.filter(|(_, direction)| direction.as_str().is_none()).map(|(k, v)| (k.clone(), v.clone())).collect();
+    shape.sort =
+        fields.filter(|(_, direction)| direction.as_str().is_none()).map(|(k, v)| (k.clone(), v.clone())).collect();
     Some(shape)
 }
 

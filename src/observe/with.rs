@@ -82,6 +82,11 @@ pub(super) fn selection(layout: &Layout, owner: &EntityPlace, projection: &Docum
                     selection.with.push(with);
                 }
             }
+            (Named::Field { entity, field, .. }, keeps) if entity == owner && field.copy_of.is_some() => {
+                if let Some((reference, copied)) = field.copy_of.as_ref().filter(|_| keeps) {
+                    add_fields(&mut selection.with, reference, copied);
+                }
+            }
             (Named::Field { entity, field, .. }, keeps) if entity == owner => {
                 set(&mut fields, &field.field, keeps);
             }
@@ -89,7 +94,7 @@ pub(super) fn selection(layout: &Layout, owner: &EntityPlace, projection: &Docum
                 set(&mut fields, &relation_to_parent(entity), keeps);
             }
             (Named::Field { entity, field, .. }, true) if parent(layout, entity) == Some(owner) => {
-                add_inside(&mut selection.with, entity, &field.field);
+                add_fields(&mut selection.with, relation_name(entity), &field.field);
             }
             _ => {}
         }
@@ -100,7 +105,7 @@ pub(super) fn selection(layout: &Layout, owner: &EntityPlace, projection: &Docum
 }
 
 fn all_fields(owner: &EntityPlace) -> Vec<String> {
-    owner.fields.iter().map(|field| field.field.clone()).collect()
+    owner.fields.iter().filter(|field| field.copy_of.is_none()).map(|field| field.field.clone()).collect()
 }
 
 fn set(fields: &mut Vec<String>, field: &str, keeps: bool) {
@@ -110,8 +115,7 @@ fn set(fields: &mut Vec<String>, field: &str, keeps: bool) {
     }
 }
 
-fn add_inside(with: &mut Vec<With>, child: &EntityPlace, field: &str) {
-    let relation = relation_name(child);
+fn add_fields(with: &mut Vec<With>, relation: &str, field: &str) {
     if let Some(known) = with.iter_mut().find(|with| with.relation == relation) {
         known.fields.get_or_insert_default().push(field.to_owned());
     } else {
@@ -175,7 +179,8 @@ pub(super) fn name_fields(layout: &Layout, of: &EntityPlace, is_row: bool, all: 
             name_fields(layout, child, true, &mut with.with);
             continue;
         }
-        let refers = of.fields.iter().find(|field| field.field == with.relation).and_then(|field| field.refers.as_ref());
+        let refers =
+            of.fields.iter().find(|field| field.field == with.relation).and_then(|field| field.refers.as_ref());
         let Some(target) = entity(layout, refers.unwrap_or(&with.relation)) else { continue };
         if is_row && with.fields.is_none() {
             with.fields = Some(all_fields(target));

@@ -6,7 +6,7 @@ use bson::{Bson, Document};
 
 use crate::infer::layout::{EntityPlace, FieldPlace};
 
-use super::access::{KEY, Named, entity, inside, named, parent, root};
+use super::access::{KEY, Named, entity, inside, key_path, named, parent, root};
 use super::condition::{Access, By, Condition, Operand, access};
 use super::read::{Translation, fields_of};
 use super::shape::{Shape, Verb, is_document};
@@ -141,8 +141,7 @@ impl<'l> Translation<'_, 'l> {
                     let at = match changed.iter().position(|(known, ..)| *known == of) {
                         Some(at) => at,
                         None => {
-                            let argument =
-                                if of == found { record.to_owned() } else { self.inner_record(shape, of) };
+                            let argument = if of == found { record.to_owned() } else { self.inner_record(shape, of) };
                             changed.push((of, argument, Changes::default()));
                             changed.len() - 1
                         }
@@ -186,8 +185,9 @@ impl<'l> Translation<'_, 'l> {
 
     /// The argument with the record inside that an update changes: the one that the filter or the array filters name.
     fn inner_record(&mut self, shape: &Shape, of: &'l EntityPlace) -> String {
+        let name = key_path(of);
         let key = |(path, value): (&String, &Bson)| {
-            let is_key = path.rsplit('.').next() == Some(KEY);
+            let is_key = path.split_once('.').is_some_and(|(_, field)| field == name);
             is_key.then(|| super::shape::slot(value)).flatten()
         };
         let slot = shape.array_filters.iter().flat_map(Document::iter).find_map(key).map(|(slot, _)| slot);
@@ -243,15 +243,15 @@ impl<'l> Translation<'_, 'l> {
         Ok(())
     }
 
-    /// The argument with a new value of a field.
-    fn value(&mut self, _of: &EntityPlace, field: &FieldPlace, value: &Bson) -> String {
+    /// The argument with a new value of a field: values come as often as in the records.
+    fn value(&mut self, of: &EntityPlace, field: &FieldPlace, value: &Bson) -> String {
         let target = field.refers.as_ref().filter(|_| !field.is_list).and_then(|target| entity(self.layout, target));
         match target {
             Some(target) => {
                 let slot = super::shape::slot(value).map(|(slot, _)| (self.part, slot));
                 self.arguments.record(target, slot)
             }
-            None => self.arguments.expression(&field.field, field.generator.clone()),
+            None => self.arguments.expression(&field.field, format!("uniform({}).{}", of.entity, field.field)),
         }
     }
 
@@ -270,7 +270,7 @@ impl<'l> Translation<'_, 'l> {
                 self.create(child, is_direct.then_some(record))
             }
             "$pull" => {
-                let key = value.as_document().and_then(|filter| filter.get(KEY));
+                let key = value.as_document().and_then(|filter| filter.get(key_path(child)));
                 let slot = key.and_then(super::shape::slot).map(|(slot, _)| (self.part, slot));
                 mapping([("delete", self.arguments.record(child, slot))])
             }
@@ -338,7 +338,8 @@ fn update_step(record: &str, changes: &Changes, condition: Option<&(String, Stri
     let condition = condition.map(|(condition, reason)| {
         [("if".to_owned(), condition.clone()), ("else".to_owned(), format!("rejected('{reason}')"))]
     });
-    let entries = [Some(("update".to_owned(), record.to_owned())), part("set", &changes.set), part("inc", &changes.inc)];
+    let entries =
+        [Some(("update".to_owned(), record.to_owned())), part("set", &changes.set), part("inc", &changes.inc)];
     Some(mapping(entries.into_iter().flatten().chain(condition.into_iter().flatten())))
 }
 

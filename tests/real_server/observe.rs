@@ -100,6 +100,9 @@ async fn calls_between_two_snapshots_are_counted() {
     assert_eq!(calls(&observed, "{ get: user }"), 30);
     assert_eq!(calls(&observed, "{ list: user.posts, unordered: true }"), 20);
     assert_eq!(observed.left_out.len(), 1, "{:?}", observed.left_out);
-    assert_eq!((observed.left_out[0].what.as_str(), observed.left_out[0].calls), ("reads that use no index: not attributed", 6));
+    assert_eq!(
+        (observed.left_out[0].what.as_str(), observed.left_out[0].calls),
+        ("reads that use no index: not attributed", 6)
+    );
     assert!(!format!("{observed:?}").contains("secret"));
 }
