@@ -17,18 +17,18 @@ pub(super) type Draw = (usize, usize);
 
 /// The arguments, in the order in which they were needed.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Arguments {
-    items: Vec<Argument>,
+pub(super) struct DrawnArguments {
+    items: Vec<DrawnArgument>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Argument {
+struct DrawnArgument {
     name: String,
-    source: Source,
+    source: ArgumentSource,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Source {
+enum ArgumentSource {
     /// A record, with the values that named it.
     Record {
         entity: String,
@@ -49,36 +49,37 @@ enum Source {
     },
 }
 
-impl Arguments {
+impl DrawnArguments {
     /// A record of an entity, and the name of its argument.
     pub(super) fn record(&mut self, entity: &EntityPlace, draw: Option<Draw>) -> String {
         let (name, records) = (entity.entity.clone(), entity.count);
-        self.add(&entity.entity, Source::Record { entity: name, records, draw })
+        self.add(&entity.entity, ArgumentSource::Record { entity: name, records, draw })
     }
 
     /// The argument with a record of this entity, if there is one.
     pub(super) fn record_of(&self, entity: &str) -> Option<&str> {
-        let is_record = |source: &Source| matches!(source, Source::Record { entity: of, .. } if of == entity);
+        let is_record =
+            |source: &ArgumentSource| matches!(source, ArgumentSource::Record { entity: of, .. } if of == entity);
         self.items.iter().find(|item| is_record(&item.source)).map(|item| item.name.as_str())
     }
 
     /// A value that an expression draws.
     pub(super) fn expression(&mut self, name: &str, expression: String) -> String {
-        self.add(&argument(name), Source::Expression(expression))
+        self.add(&argument(name), ArgumentSource::Expression(expression))
     }
 
     /// A list of records, or of the values of one of their fields.
     pub(super) fn sample(&mut self, name: &str, entity: &str, field: Option<&str>, draw: Draw) -> String {
         let (entity, field) = (entity.to_owned(), field.map(str::to_owned));
-        self.add(&argument(name), Source::Sample { entity, field, draw })
+        self.add(&argument(name), ArgumentSource::Sample { entity, field, draw })
     }
 
     /// The number of a page.
     pub(super) fn page(&mut self, size: i64, draw: Draw) -> String {
-        self.add("page", Source::Page { draw, size })
+        self.add("page", ArgumentSource::Page { draw, size })
     }
 
-    fn add(&mut self, name: &str, source: Source) -> String {
+    fn add(&mut self, name: &str, source: ArgumentSource) -> String {
         let is_taken = |name: &str| self.items.iter().any(|item| item.name == name);
         let name = if is_taken(name) {
             let numbered = (2..).map(|n| format!("{name}_{n}")).find(|name| !is_taken(name));
@@ -86,26 +87,26 @@ impl Arguments {
         } else {
             name.to_owned()
         };
-        self.items.push(Argument { name: name.clone(), source });
+        self.items.push(DrawnArgument { name: name.clone(), source });
         name
     }
 
     /// The arguments with their generators, and comments on how unevenly they are drawn.
     pub(super) fn written(&self, observations: &Observations, group: &Group) -> (Vec<(String, String)>, Vec<String>) {
         let mut comments = Vec::new();
-        let write = |item: &Argument| {
+        let write = |item: &DrawnArgument| {
             let generator = match &item.source {
-                Source::Expression(expression) => expression.clone(),
-                Source::Record { entity, records, draw } => {
+                ArgumentSource::Expression(expression) => expression.clone(),
+                ArgumentSource::Record { entity, records, draw } => {
                     let values = draw.map(|draw| values(observations, group, draw)).unwrap_or_default();
                     record(&item.name, entity, &values, *records, &mut comments)
                 }
-                Source::Sample { entity, field, draw } => {
+                ArgumentSource::Sample { entity, field, draw } => {
                     let size = median(values(observations, group, *draw)).max(1);
                     let map = field.as_ref().map(|field| format!(".map(x, x.{field})")).unwrap_or_default();
                     format!("sample({entity}, {size}){map}")
                 }
-                Source::Page { draw, size } => pages(&values(observations, group, *draw), *size),
+                ArgumentSource::Page { draw, size } => pages(&values(observations, group, *draw), *size),
             };
             (item.name.clone(), generator)
         };

@@ -8,7 +8,7 @@ use crate::infer::layout::Layout;
 
 use super::access::without_keys;
 use super::observations::Observations;
-use super::shape::Shape;
+use super::shape::StatementShape;
 
 /// Statements that follow each other after more than this are no pair.
 const ADJACENT_MILLIS: i64 = 50;
@@ -21,7 +21,7 @@ const SMALLEST_SHARE: f64 = 0.002;
 
 /// How statements belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum GroupKind {
     Single,
     Transaction,
     /// The second statement came after the first in so many of the calls of the first and of the second.
@@ -35,14 +35,14 @@ pub(super) enum Kind {
 /// Calls of which all have the same shapes in the same order.
 #[derive(Debug)]
 pub(super) struct Group {
-    pub(super) kind: Kind,
-    pub(super) parts: Vec<Part>,
+    pub(super) kind: GroupKind,
+    pub(super) parts: Vec<GroupPart>,
     pub(super) calls: u64,
 }
 
 /// The statements of one shape in a group.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct GroupPart {
     /// The number of the shape.
     pub(super) shape: usize,
     /// The numbers of the statements.
@@ -52,7 +52,7 @@ pub(super) struct Part {
 /// All calls.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<StatementShape>,
     pub(super) groups: Vec<Group>,
     /// All calls, also those that are left out.
     pub(super) all: u64,
@@ -89,7 +89,7 @@ pub(super) fn calls(observations: &Observations, layout: &Layout) -> Calls {
                 shapes.push(shape_of(*statement));
             }
         }
-        let group = groups.entry((true, shapes.clone())).or_insert_with(|| Group::new(Kind::Transaction, &shapes));
+        let group = groups.entry((true, shapes.clone())).or_insert_with(|| Group::new(GroupKind::Transaction, &shapes));
         group.calls += 1;
         for statement in statements {
             group.add(shape_of(statement), statement);
@@ -108,8 +108,8 @@ pub(super) fn calls(observations: &Observations, layout: &Layout) -> Calls {
 }
 
 impl Group {
-    fn new(kind: Kind, shapes: &[usize]) -> Group {
-        let part = |shape: &usize| Part { shape: *shape, statements: Vec::new() };
+    fn new(kind: GroupKind, shapes: &[usize]) -> Group {
+        let part = |shape: &usize| GroupPart { shape: *shape, statements: Vec::new() };
         Group { kind, parts: shapes.iter().map(part).collect(), calls: 0 }
     }
 
@@ -165,7 +165,7 @@ fn chains(
             continue;
         }
         let pair = pairs.get(&shape).filter(|_| !seconds.contains(&shape));
-        let kind = pair.map_or(Kind::Single, |(second, together)| Kind::Pair {
+        let kind = pair.map_or(GroupKind::Single, |(second, together)| GroupKind::Pair {
             together: *together,
             first: count(shape),
             second: count(*second),
@@ -188,8 +188,8 @@ fn is_third(shape: usize, pairs: &BTreeMap<usize, (usize, u64)>) -> bool {
 }
 
 /// The shapes without keys of maps, and without names where comments are those of requests; and the new number of each.
-fn normalised(observations: &Observations, layout: &Layout) -> (Vec<Shape>, Vec<usize>) {
-    let mut shapes: Vec<Shape> = Vec::new();
+fn normalised(observations: &Observations, layout: &Layout) -> (Vec<StatementShape>, Vec<usize>) {
+    let mut shapes: Vec<StatementShape> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut numbers = Vec::new();
     for shape in &observations.shapes {

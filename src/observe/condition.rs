@@ -25,7 +25,7 @@ pub(super) enum Operand {
 
 /// One comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Condition<'l> {
+pub(super) struct FilterComparison<'l> {
     pub(super) named: Named<'l>,
     pub(super) operator: String,
     pub(super) operand: Operand,
@@ -50,7 +50,7 @@ pub(super) enum By<'l> {
 pub(super) struct Access<'l> {
     pub(super) entity: &'l EntityPlace,
     pub(super) by: By<'l>,
-    pub(super) rest: Vec<Condition<'l>>,
+    pub(super) rest: Vec<FilterComparison<'l>>,
 }
 
 /// Returns what a filter finds.
@@ -61,12 +61,12 @@ pub(super) fn access<'l>(layout: &'l Layout, collection: &str, filter: &Document
     let root = root(layout, collection).ok_or("a collection that is not in the model")?;
     let mut rest = Vec::new();
     collect(layout, collection, "", filter, &mut rest)?;
-    let owner = |condition: &Condition<'l>| -> Option<&'l EntityPlace> { condition.named.owner(layout) };
+    let owner = |condition: &FilterComparison<'l>| -> Option<&'l EntityPlace> { condition.named.owner(layout) };
     let depth = |entity: &&EntityPlace| entity.array.as_ref().map_or(0, Vec::len);
     let entity = rest.iter().filter_map(owner).max_by_key(depth).unwrap_or(root);
     if entity.array.is_some() {
         // The key of the record inside is enough; other conditions on what is around it cannot be said.
-        let is_root_key = |c: &Condition<'l>| owner(c) == Some(root) && is_key(c);
+        let is_root_key = |c: &FilterComparison<'l>| owner(c) == Some(root) && is_key(c);
         rest.retain(|condition| !is_root_key(condition));
         if rest.iter().any(|condition| owner(condition) != Some(entity)) {
             return Err("conditions on records inside of others and on these".to_owned());
@@ -76,29 +76,32 @@ pub(super) fn access<'l>(layout: &'l Layout, collection: &str, filter: &Document
     Ok(Access { entity, by, rest })
 }
 
-fn is_key(condition: &Condition<'_>) -> bool {
+fn is_key(condition: &FilterComparison<'_>) -> bool {
     matches!(condition.named, Named::Field { field, below: false, .. } if field.field == KEY)
 }
 
-fn take_by<'l>(rest: &mut Vec<Condition<'l>>) -> By<'l> {
-    let mut take = |fits: &dyn Fn(&Condition<'l>) -> bool| rest.iter().position(fits).map(|at| rest.remove(at));
-    let equals = |condition: &Condition<'_>| condition.operator == "$eq";
+fn take_by<'l>(rest: &mut Vec<FilterComparison<'l>>) -> By<'l> {
+    let mut take = |fits: &dyn Fn(&FilterComparison<'l>) -> bool| rest.iter().position(fits).map(|at| rest.remove(at));
+    let equals = |condition: &FilterComparison<'_>| condition.operator == "$eq";
     if let Some(found) = take(&|condition| is_key(condition) && equals(condition)) {
         return By::Key(found.operand);
     }
-    if let Some(Condition { operand: Operand::List(slot), .. }) =
+    if let Some(FilterComparison { operand: Operand::List(slot), .. }) =
         take(&|c| is_key(c) && c.operator == "$in" && matches!(c.operand, Operand::List(_)))
     {
         return By::Keys(slot);
     }
-    let is_unique = |c: &Condition<'l>| matches!(c.named, Named::Field { field, below: false, .. } if field.unique);
-    if let Some(Condition { named: Named::Field { field, .. }, operand, .. }) = take(&|c| is_unique(c) && equals(c)) {
+    let is_unique =
+        |c: &FilterComparison<'l>| matches!(c.named, Named::Field { field, below: false, .. } if field.unique);
+    if let Some(FilterComparison { named: Named::Field { field, .. }, operand, .. }) =
+        take(&|c| is_unique(c) && equals(c))
+    {
         return By::Unique(field, operand);
     }
     if let Some(found) = take(&|c| matches!(c.named, Named::Parent { .. }) && equals(c)) {
         return By::Parent(found.operand);
     }
-    if let Some(Condition { named: Named::Children { child }, operand, .. }) =
+    if let Some(FilterComparison { named: Named::Children { child }, operand, .. }) =
         take(&|c| matches!(c.named, Named::Children { .. }) && equals(c))
     {
         return By::ListedChild(child, operand);
@@ -111,7 +114,7 @@ fn collect<'l>(
     collection: &str,
     prefix: &str,
     filter: &Document,
-    found: &mut Vec<Condition<'l>>,
+    found: &mut Vec<FilterComparison<'l>>,
 ) -> Result<(), String> {
     for (key, value) in filter {
         match (key.as_str(), value) {
@@ -136,7 +139,7 @@ fn compare<'l>(
     collection: &str,
     path: &str,
     value: &Bson,
-    found: &mut Vec<Condition<'l>>,
+    found: &mut Vec<FilterComparison<'l>>,
 ) -> Result<(), String> {
     let single = Document::from_iter([("$eq".to_owned(), value.clone())]);
     for (operator, value) in value.as_document().unwrap_or(&single) {
@@ -162,7 +165,11 @@ fn compare<'l>(
         };
         // `$in` with one value was read as the value.
         let is_single = matches!((operator.as_str(), &operand), ("$in", Operand::Slot(_) | Operand::Literal(_)));
-        found.push(Condition { named, operator: if is_single { "$eq".to_owned() } else { operator.clone() }, operand });
+        found.push(FilterComparison {
+            named,
+            operator: if is_single { "$eq".to_owned() } else { operator.clone() },
+            operand,
+        });
     }
     Ok(())
 }

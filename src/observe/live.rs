@@ -5,7 +5,7 @@ use bson::{Bson, Document, RawDocumentBuf, Timestamp, doc};
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
 use super::observations::Observations;
-use super::watch::{Snapshot, Watch};
+use super::watch::{CounterSnapshot, Watch};
 
 /// The longest that one command may take on the server, in milliseconds.
 const MAX_MILLIS: i64 = 5000;
@@ -20,8 +20,12 @@ const COMMENT: &str = "docshape observes";
 ///
 /// # Errors
 /// When the server rejects one of the commands.
-pub async fn snapshot<T: Target>(target: &T, database: &str, collections: &[String]) -> Result<Snapshot, Failure> {
-    let mut snapshot = Snapshot::default();
+pub async fn snapshot<T: Target>(
+    target: &T,
+    database: &str,
+    collections: &[String],
+) -> Result<CounterSnapshot, Failure> {
+    let mut snapshot = CounterSnapshot::default();
     for collection in collections {
         let command = doc! { "aggregate": collection, "pipeline": [{ "$indexStats": {} }], "cursor": {} };
         let indexes = documents(target, database, command, ReplyKind::Cursor).await?;
@@ -46,8 +50,8 @@ fn newest(hello: &Document) -> Option<Timestamp> {
 pub async fn between<T: Target>(
     target: &T,
     database: &str,
-    before: &Snapshot,
-    after: &Snapshot,
+    before: &CounterSnapshot,
+    after: &CounterSnapshot,
 ) -> Result<Observations, Failure> {
     let mut watch = Watch::new(database);
     let (Some(mut from), Some(to)) = (before.newest, after.newest) else {

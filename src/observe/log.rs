@@ -10,7 +10,7 @@ use flate2::read::MultiGzDecoder;
 use crate::error::{ErrorKind, KindedError};
 
 use super::json;
-use super::observations::{Observations, Record};
+use super::observations::{Observations, RecordedCommand};
 use super::statement::number;
 
 /// The message of the lines of statements, at whatever threshold.
@@ -103,7 +103,7 @@ pub(super) fn read_line(line: &str, observations: &mut Observations) {
         return;
     }
     observations.took(number(attributes.get("durationMillis")));
-    observations.add(&Record {
+    observations.add(&RecordedCommand {
         namespace: attributes.get_str("ns").unwrap_or_default(),
         command,
         app_name: attributes.get_str("appName").unwrap_or_default(),

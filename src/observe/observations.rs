@@ -5,7 +5,7 @@ use std::hash::RandomState;
 
 use bson::{Bson, Document};
 
-use super::shape::{Shape, Stripper};
+use super::shape::{StatementShape, Stripper};
 use super::statement::{Recorded, Statement, recorded};
 
 /// Applications that look at a database without being the one in question, by the start of their `appName`.
@@ -30,7 +30,7 @@ const LONGEST_NAME: usize = 40;
 #[derive(Debug, Default)]
 pub struct Observations {
     pub(super) database: String,
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<StatementShape>,
     pub(super) statements: Vec<Statement>,
     /// By number of the transaction: whether it committed, as far as that was recorded.
     pub(super) transactions: Vec<Option<bool>>,
@@ -50,7 +50,7 @@ pub struct Observations {
     transaction_numbers: HashMap<String, usize>,
     names: HashSet<String>,
     /// By connection: single writes that wait for the command around them, which has their session.
-    waiting: BTreeMap<usize, Vec<Waiting>>,
+    waiting: BTreeMap<usize, Vec<WaitingWrite>>,
 }
 
 /// Lines or documents that are no statements of the application.
@@ -74,7 +74,7 @@ pub struct LeftOutLines {
 
 /// One record of a server: a log line, or a profiled statement.
 #[derive(Debug)]
-pub(super) struct Record<'d> {
+pub(super) struct RecordedCommand<'d> {
     pub(super) namespace: &'d str,
     pub(super) command: &'d Document,
     pub(super) app_name: &'d str,
@@ -85,8 +85,8 @@ pub(super) struct Record<'d> {
 }
 
 #[derive(Debug)]
-struct Waiting {
-    shape: Shape,
+struct WaitingWrite {
+    shape: StatementShape,
     values: Vec<u64>,
     at: i64,
 }
@@ -103,7 +103,7 @@ impl Observations {
     }
 
     /// Adds a record if it is a statement of the application, and counts it otherwise.
-    pub(super) fn add(&mut self, record: &Record<'_>) {
+    pub(super) fn add(&mut self, record: &RecordedCommand<'_>) {
         let (database, collection) = record.namespace.split_once('.').unwrap_or((record.namespace, ""));
         let hasher = self.hasher.clone();
         let mut stripper = Stripper::new(&hasher);
@@ -136,16 +136,22 @@ impl Observations {
         }
     }
 
-    fn add_statement(&mut self, shape: Shape, values: Vec<u64>, record: &Record<'_>, connection: Option<usize>) {
+    fn add_statement(
+        &mut self,
+        shape: StatementShape,
+        values: Vec<u64>,
+        record: &RecordedCommand<'_>,
+        connection: Option<usize>,
+    ) {
         let is_single_write = record.command.contains_key("q");
         match connection {
             Some(connection) if is_single_write => {
                 self.writes.0 += 1;
-                self.waiting.entry(connection).or_default().push(Waiting { shape, values, at: record.at });
+                self.waiting.entry(connection).or_default().push(WaitingWrite { shape, values, at: record.at });
             }
             connection => {
                 self.flush(connection);
-                let waiting = Waiting { shape, values, at: record.at };
+                let waiting = WaitingWrite { shape, values, at: record.at };
                 self.push(waiting, connection, record.command);
             }
         }
@@ -190,15 +196,15 @@ impl Observations {
         self.fastest = Some(self.fastest.map_or(millis, |fastest| fastest.min(millis)));
     }
 
-    fn push(&mut self, waiting: Waiting, connection: Option<usize>, command: &Document) {
-        let Waiting { mut shape, values, at } = waiting;
+    fn push(&mut self, waiting: WaitingWrite, connection: Option<usize>, command: &Document) {
+        let WaitingWrite { mut shape, values, at } = waiting;
         shape.name = self.name(command.get_str("comment").ok());
         let transaction = transaction_key(command).map(|key| self.transaction(key));
         self.add_shape(shape, Statement { shape: 0, at, connection, transaction, values: values.into(), calls: 1 });
     }
 
     /// Adds a statement with a shape that may be new.
-    pub(super) fn add_shape(&mut self, shape: Shape, statement: Statement) {
+    pub(super) fn add_shape(&mut self, shape: StatementShape, statement: Statement) {
         let key = format!("{shape:?}");
         let next = self.shapes.len();
         let number = *self.numbers.entry(key).or_insert(next);
@@ -228,7 +234,7 @@ impl Observations {
         number
     }
 
-    fn end(&mut self, record: &Record<'_>, commits: bool) {
+    fn end(&mut self, record: &RecordedCommand<'_>, commits: bool) {
         let known = transaction_key(record.command).and_then(|key| self.transaction_numbers.get(&key).copied());
         if let Some(number) = known.filter(|_| !record.failed) {
             self.transactions[number] = Some(commits);
@@ -259,7 +265,7 @@ fn is_name(comment: &str) -> bool {
     !comment.is_empty() && comment.len() <= LONGEST_NAME && comment.chars().all(fits)
 }
 
-fn is_tool(record: &Record<'_>) -> bool {
+fn is_tool(record: &RecordedCommand<'_>) -> bool {
     let own_comment = record.command.get_str("comment").is_ok_and(|comment| comment.starts_with("docshape"));
     own_comment || TOOLS.iter().any(|tool| record.app_name.starts_with(tool))
 }

@@ -6,7 +6,7 @@ use crate::infer::layout::Layout;
 
 use super::access::root;
 use super::condition::shown;
-use super::shape::{Shape, slot};
+use super::shape::{StatementShape, slot};
 use super::statement::number;
 use super::with::{Lookup, lookup};
 
@@ -22,7 +22,7 @@ pub(super) enum Returns {
 /// A read as a find would say it, and what comes with each record.
 #[derive(Debug)]
 pub(super) struct Pipeline<'l> {
-    pub(super) shape: Shape,
+    pub(super) shape: StatementShape,
     pub(super) lookups: Vec<Lookup<'l>>,
     pub(super) result: Returns,
 }
@@ -31,7 +31,7 @@ pub(super) struct Pipeline<'l> {
 ///
 /// # Errors
 /// The first stage that no logical step can say.
-pub(super) fn read_pipeline<'l>(layout: &'l Layout, shape: &Shape) -> Result<Pipeline<'l>, String> {
+pub(super) fn read_pipeline<'l>(layout: &'l Layout, shape: &StatementShape) -> Result<Pipeline<'l>, String> {
     let mut read = Pipeline { shape: shape.clone(), lookups: Vec::new(), result: Returns::Records };
     read.shape.pipeline.clear();
     for (number, stage) in shape.pipeline.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use bson::Document;
 
-use super::observations::{Observations, Record};
+use super::observations::{Observations, RecordedCommand};
 
 /// Reads the statements on one database from the documents of its `system.profile`, in their order.
 ///
@@ -16,7 +16,7 @@ pub fn read(documents: impl IntoIterator<Item = Document>, database: &str) -> Ob
             observations.left_out.cut += 1;
             continue;
         }
-        observations.add(&Record {
+        observations.add(&RecordedCommand {
             namespace: document.get_str("ns").unwrap_or_default(),
             command,
             app_name: document.get_str("appName").unwrap_or_default(),

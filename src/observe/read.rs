@@ -5,13 +5,13 @@ use bson::Document;
 use crate::infer::layout::{EntityPlace, Layout};
 
 use super::access::{KEY, Named, entity, named, parent};
-use super::argument::Arguments;
-use super::condition::{Access, By, Condition, Operand, access};
+use super::argument::DrawnArguments;
+use super::condition::{Access, By, FilterComparison, Operand, access};
 use super::pipeline::{Pipeline, Returns, read_pipeline};
-use super::shape::{Shape, Verb};
+use super::shape::{StatementShape, Verb};
 use super::text::{mapping, name, names};
 use super::with::{
-    self, Lookup, Selection, With, innermost, relation_name, relation_to_parent, relations_to, selection,
+    self, KeptFields, Lookup, With, innermost, relation_name, relation_to_parent, relations_to, selection,
 };
 
 /// A logical step that reads.
@@ -46,18 +46,21 @@ impl ReadStep<'_> {
 }
 
 /// The translation of one part of a group.
-pub(super) struct Translation<'a, 'l> {
+pub(super) struct StepTranslation<'a, 'l> {
     pub(super) layout: &'l Layout,
     /// The number of the part.
     pub(super) part: usize,
-    pub(super) arguments: &'a mut Arguments,
+    pub(super) arguments: &'a mut DrawnArguments,
 }
 
 /// The logical step of a read.
 ///
 /// # Errors
 /// What of it no logical step can say.
-pub(super) fn read<'l>(translation: &mut Translation<'_, 'l>, shape: &Shape) -> Result<ReadStep<'l>, String> {
+pub(super) fn read<'l>(
+    translation: &mut StepTranslation<'_, 'l>,
+    shape: &StatementShape,
+) -> Result<ReadStep<'l>, String> {
     let Pipeline { shape, lookups, result } = match shape.verb {
         Verb::Distinct => return Err("all distinct values".to_owned()),
         Verb::Aggregate => read_pipeline(translation.layout, shape)?,
@@ -87,10 +90,10 @@ pub(super) fn read<'l>(translation: &mut Translation<'_, 'l>, shape: &Shape) -> 
     Ok(step)
 }
 
-impl<'l> Translation<'_, 'l> {
-    fn records(&mut self, shape: &Shape, found: Access<'l>) -> Result<ReadStep<'l>, String> {
+impl<'l> StepTranslation<'_, 'l> {
+    fn records(&mut self, shape: &StatementShape, found: Access<'l>) -> Result<ReadStep<'l>, String> {
         let Access { entity, by, rest } = found;
-        let Selection { fields, with } = selection(self.layout, entity, &shape.projection);
+        let KeptFields { fields, with } = selection(self.layout, entity, &shape.projection);
         let mut step = ReadStep {
             verb: "get",
             subject: String::new(),
@@ -125,7 +128,12 @@ impl<'l> Translation<'_, 'l> {
         Ok(step)
     }
 
-    fn list(&mut self, shape: &Shape, mut step: ReadStep<'l>, rest: &[Condition<'l>]) -> Result<ReadStep<'l>, String> {
+    fn list(
+        &mut self,
+        shape: &StatementShape,
+        mut step: ReadStep<'l>,
+        rest: &[FilterComparison<'l>],
+    ) -> Result<ReadStep<'l>, String> {
         step.verb = "list";
         step.subject = match &step.by {
             By::Parent(operand) => self.of_parent(step.entity, operand)?,
@@ -151,7 +159,7 @@ impl<'l> Translation<'_, 'l> {
         Ok(step)
     }
 
-    fn order(&mut self, shape: &Shape, step: &mut ReadStep<'l>) -> Result<(), String> {
+    fn order(&mut self, shape: &StatementShape, step: &mut ReadStep<'l>) -> Result<(), String> {
         let entries = order_entries(self.layout, step.entity, &shape.sort)?;
         step.entries.extend(entries);
         let limit = shape.limit;
@@ -215,7 +223,7 @@ impl<'l> Translation<'_, 'l> {
     pub(super) fn conditions(
         &mut self,
         of: &'l EntityPlace,
-        conditions: &[Condition<'l>],
+        conditions: &[FilterComparison<'l>],
     ) -> Result<Vec<(String, String)>, String> {
         let mut fields: Vec<(String, Vec<(String, String)>)> = Vec::new();
         for condition in conditions {
@@ -234,7 +242,7 @@ impl<'l> Translation<'_, 'l> {
     }
 
     /// The field of a condition and the value that it is compared with.
-    fn condition(&mut self, of: &'l EntityPlace, condition: &Condition<'l>) -> Result<(String, String), String> {
+    fn condition(&mut self, of: &'l EntityPlace, condition: &FilterComparison<'l>) -> Result<(String, String), String> {
         let (field, target) = match condition.named {
             Named::Field { field, .. } if field.copy_of.is_some() => return Err("a condition on a copy".to_owned()),
             Named::Field { field, .. } if field.is_list => return Err("a condition on a field with a list".to_owned()),
@@ -262,8 +270,8 @@ impl<'l> Translation<'_, 'l> {
 }
 
 /// The names of the fields of conditions, for a comment.
-pub(super) fn fields_of(conditions: &[Condition<'_>]) -> String {
-    let field = |condition: &Condition<'_>| match condition.named {
+pub(super) fn fields_of(conditions: &[FilterComparison<'_>]) -> String {
+    let field = |condition: &FilterComparison<'_>| match condition.named {
         Named::Field { field, .. } => field.field.clone(),
         Named::Parent { entity } => relation_to_parent(entity),
         Named::Children { child } | Named::Array { child } => relation_name(child).to_owned(),

@@ -43,7 +43,7 @@ impl Verb {
 /// A statement without its values. In the place of a value is a text: `?3` for the value of slot 3, `*3` for a list whose size is
 /// the value of slot 3, `{}` for a document. Null and booleans stay.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Shape {
+pub(super) struct StatementShape {
     pub(super) verb: Verb,
     pub(super) collection: String,
     pub(super) filter: Document,
@@ -65,9 +65,9 @@ pub(super) struct Shape {
     pub(super) from_counters: bool,
 }
 
-impl Shape {
-    pub(super) fn new(verb: Verb, collection: &str) -> Shape {
-        Shape {
+impl StatementShape {
+    pub(super) fn new(verb: Verb, collection: &str) -> StatementShape {
+        StatementShape {
             verb,
             collection: collection.to_owned(),
             filter: Document::new(),

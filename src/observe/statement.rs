@@ -2,7 +2,7 @@
 
 use bson::{Bson, Document};
 
-use super::shape::{Shape, Stripper, Verb, names_only};
+use super::shape::{StatementShape, Stripper, Verb, names_only};
 
 /// One statement, or several equal ones of which only the number is known.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub(super) struct Statement {
 #[derive(Debug)]
 pub(super) enum Recorded {
     /// Statements with shape and values.
-    Statements(Vec<(Shape, Vec<u64>)>),
+    Statements(Vec<(StatementShape, Vec<u64>)>),
     /// The command around updates or deletes that were recorded one by one before it.
     Header,
     /// The end of a transaction: whether it commits.
@@ -39,7 +39,7 @@ pub(super) enum Recorded {
 /// Reads the command of a log line or profiled statement. `is_remove`: whether a single write is a delete.
 pub(super) fn recorded(command: &Document, collection: &str, is_remove: bool, stripper: &mut Stripper<'_>) -> Recorded {
     let Some(first) = command.keys().next() else { return Recorded::Other };
-    let one = |shape: Shape, stripper: &mut Stripper<'_>| {
+    let one = |shape: StatementShape, stripper: &mut Stripper<'_>| {
         Recorded::Statements(vec![(shape, std::mem::take(&mut stripper.values))])
     };
     match first.as_str() {
@@ -55,7 +55,7 @@ pub(super) fn recorded(command: &Document, collection: &str, is_remove: bool, st
     }
 }
 
-fn command_shape(name: &str, command: &Document, stripper: &mut Stripper<'_>) -> Option<Shape> {
+fn command_shape(name: &str, command: &Document, stripper: &mut Stripper<'_>) -> Option<StatementShape> {
     let verb = match name {
         "find" => Verb::Find,
         "aggregate" => Verb::Aggregate,
@@ -67,7 +67,7 @@ fn command_shape(name: &str, command: &Document, stripper: &mut Stripper<'_>) ->
         _ => return None,
     };
     // `aggregate: 1` has no collection, such as `$currentOp`.
-    let mut shape = Shape::new(verb, command.get_str(name).ok()?);
+    let mut shape = StatementShape::new(verb, command.get_str(name).ok()?);
     let filter = command.get_document("filter").or_else(|_| command.get_document("query"));
     shape.filter = filter.map(|filter| stripper.filter(filter)).unwrap_or_default();
     shape.sort = command.get_document("sort").map(names_only).unwrap_or_default();
@@ -87,8 +87,8 @@ fn command_shape(name: &str, command: &Document, stripper: &mut Stripper<'_>) ->
     Some(shape)
 }
 
-fn single_write(command: &Document, collection: &str, is_remove: bool, stripper: &mut Stripper<'_>) -> Shape {
-    let mut shape = Shape::new(if is_remove { Verb::Delete } else { Verb::Update }, collection);
+fn single_write(command: &Document, collection: &str, is_remove: bool, stripper: &mut Stripper<'_>) -> StatementShape {
+    let mut shape = StatementShape::new(if is_remove { Verb::Delete } else { Verb::Update }, collection);
     shape.filter = command.get_document("q").map(|filter| stripper.filter(filter)).unwrap_or_default();
     shape.array_filters = array_filters(command, stripper);
     if let Some(update) = command.get("u").filter(|_| !is_remove) {

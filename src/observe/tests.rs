@@ -16,7 +16,7 @@ use crate::infer::layout::{EntityPlace, InferredOperation, Layout};
 use crate::scenario::{Diagnostics, Source, read as read_scenario};
 
 use super::access::tests::shop;
-use super::watch::Snapshot;
+use super::watch::CounterSnapshot;
 use super::{Observations, Observed, log, operations, profile, watch};
 
 /// The logical step of each operation of the shop, and its calls.
@@ -108,13 +108,13 @@ fn oplog_and_counters_give_back_writes_and_reads() {
         let lists = document.get_document("indexes").unwrap().iter();
         let list =
             |list: &bson::Bson| list.as_array().unwrap().iter().map(|i| i.as_document().unwrap().clone()).collect();
-        Snapshot {
+        CounterSnapshot {
             indexes: lists.map(|(name, indexes)| (name.clone(), list(indexes))).collect(),
             top: document.get_document("top").unwrap().clone(),
             newest: None,
         }
     };
-    let [before, after]: [Snapshot; 2] = counters.lines().map(snapshot).collect::<Vec<_>>().try_into().unwrap();
+    let [before, after]: [CounterSnapshot; 2] = counters.lines().map(snapshot).collect::<Vec<_>>().try_into().unwrap();
     let mut oplog = String::new();
     GzDecoder::new(fs::File::open(data("shop.oplog.gz")).unwrap()).read_to_string(&mut oplog).unwrap();
     let entries = oplog.lines().map(|line| serde_json::from_str::<Document>(line).unwrap());

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::infer::layout::{InferredOperation, Layout};
 
-use super::argument::Arguments;
-use super::calls::{Calls, Group, Kind, calls};
+use super::argument::DrawnArguments;
+use super::calls::{Calls, Group, GroupKind, calls};
 use super::interval::wilson;
 use super::observations::Observations;
 use super::observed::{LeftOut, Observed};
-use super::read::{ReadStep, Translation, joined, read};
-use super::shape::Shape;
+use super::read::{ReadStep, StepTranslation, joined, read};
+use super::shape::StatementShape;
 use super::text::identifier;
-use super::write::{Written, write};
+use super::write::{WrittenSteps, write};
 
 /// An operation before its weight is known.
 #[derive(Debug)]
@@ -50,41 +50,41 @@ struct Translator<'a> {
 /// What one group is in the model.
 struct Said {
     does: String,
-    arguments: Arguments,
+    arguments: DrawnArguments,
     comments: Vec<String>,
 }
 
 impl Translator<'_> {
     fn group(&mut self, group: &Group) {
         match group.kind {
-            Kind::Transaction => self.transaction(group),
-            Kind::Pair { .. } => self.pair(group),
-            Kind::Single => self.single(group, 0),
+            GroupKind::Transaction => self.transaction(group),
+            GroupKind::Pair { .. } => self.pair(group),
+            GroupKind::Single => self.single(group, 0),
         }
     }
 
-    fn shape(&self, group: &Group, part: usize) -> &Shape {
+    fn shape(&self, group: &Group, part: usize) -> &StatementShape {
         &self.calls.shapes[group.parts[part].shape]
     }
 
     /// A part of a group as an operation of its own.
     fn single(&mut self, group: &Group, part: usize) {
         let shape = self.shape(group, part).clone();
-        let mut arguments = Arguments::default();
-        let mut translation = Translation { layout: self.layout, part, arguments: &mut arguments };
+        let mut arguments = DrawnArguments::default();
+        let mut translation = StepTranslation { layout: self.layout, part, arguments: &mut arguments };
         let calls = self.calls_of(group, part);
         let said = if shape.verb.reads() {
             read(&mut translation, &shape).map(|step| (step.text(), step.comments))
         } else {
             match write(&mut translation, &shape) {
-                Ok(Written::Implied(what)) => {
+                Ok(WrittenSteps::Implied(what)) => {
                     *self
                         .left_out
                         .entry(format!("{what} ({} on {})", shape.verb.name(), shape.collection))
                         .or_default() += calls;
                     return;
                 }
-                Ok(Written::Steps(steps, comments)) => Ok((together(steps), comments)),
+                Ok(WrittenSteps::Steps(steps, comments)) => Ok((together(steps), comments)),
                 Err(reason) => Err(reason),
             }
         };
@@ -97,7 +97,7 @@ impl Translator<'_> {
     }
 
     fn pair(&mut self, group: &Group) {
-        let Kind::Pair { together, first, second } = group.kind else { return };
+        let GroupKind::Pair { together, first, second } = group.kind else { return };
         let (one, other) = (self.shape(group, 0).clone(), self.shape(group, 1).clone());
         if one.verb.reads() && other.verb.reads() {
             for (order, [from, to]) in [[(0, &one), (1, &other)], [(1, &other), (0, &one)]].into_iter().enumerate() {
@@ -119,17 +119,21 @@ impl Translator<'_> {
         self.single(group, 1);
     }
 
-    fn read_together(&self, from: (usize, &Shape), to: (usize, &Shape)) -> Option<(ReadStep<'_>, Arguments)> {
-        let mut arguments = Arguments::default();
-        let first = read(&mut Translation { layout: self.layout, part: from.0, arguments: &mut arguments }, from.1);
+    fn read_together(
+        &self,
+        from: (usize, &StatementShape),
+        to: (usize, &StatementShape),
+    ) -> Option<(ReadStep<'_>, DrawnArguments)> {
+        let mut arguments = DrawnArguments::default();
+        let first = read(&mut StepTranslation { layout: self.layout, part: from.0, arguments: &mut arguments }, from.1);
         // What names the records of the second statement comes from the first.
-        let mut unused = Arguments::default();
-        let second = read(&mut Translation { layout: self.layout, part: to.0, arguments: &mut unused }, to.1);
+        let mut unused = DrawnArguments::default();
+        let second = read(&mut StepTranslation { layout: self.layout, part: to.0, arguments: &mut unused }, to.1);
         joined(self.layout, &first.ok()?, &second.ok()?).map(|step| (step, arguments))
     }
 
     fn transaction(&mut self, group: &Group) {
-        let mut arguments = Arguments::default();
+        let mut arguments = DrawnArguments::default();
         let (mut steps, mut comments) = (Vec::new(), Vec::new());
         // A record that a write finds is made or changed with what is inserted: inserts come last.
         let mut parts: Vec<usize> = (0..group.parts.len()).collect();
@@ -151,13 +155,13 @@ impl Translator<'_> {
                 ));
             }
             for _ in 0..times.round().max(1.0) as usize {
-                let mut translation = Translation { layout: self.layout, part, arguments: &mut arguments };
+                let mut translation = StepTranslation { layout: self.layout, part, arguments: &mut arguments };
                 match write(&mut translation, &shape) {
-                    Ok(Written::Steps(written, said)) => {
+                    Ok(WrittenSteps::Steps(written, said)) => {
                         steps.extend(written);
                         comments.extend(said.into_iter().filter(|said| !comments.contains(said)).collect::<Vec<_>>());
                     }
-                    Ok(Written::Implied(_)) => {}
+                    Ok(WrittenSteps::Implied(_)) => {}
                     Err(reason) => {
                         let what =
                             format!("a transaction with {} on {}, {reason}", shape.verb.name(), shape.collection);
@@ -184,7 +188,7 @@ impl Translator<'_> {
         group.parts[part].statements.iter().map(|statement| self.observations.statements[*statement].calls).sum()
     }
 
-    fn add(&mut self, group: &Group, shape: &Shape, said: Said, calls: u64, statements: u64) {
+    fn add(&mut self, group: &Group, shape: &StatementShape, said: Said, calls: u64, statements: u64) {
         let (arguments, more) = said.arguments.written(self.observations, group);
         let mut comments = said.comments;
         comments.extend(more);
@@ -204,7 +208,7 @@ impl Translator<'_> {
         self.drafts.push(Draft { title, does, arguments, comments, calls, statements, largest: calls });
     }
 
-    fn leave_out(&mut self, shape: &Shape, reason: &str, calls: u64) {
+    fn leave_out(&mut self, shape: &StatementShape, reason: &str, calls: u64) {
         let what = format!("{} on {} with {reason}: no logical step", shape.verb.name(), shape.collection);
         *self.left_out.entry(what).or_default() += calls;
     }
@@ -283,7 +287,9 @@ fn percent(calls: u64, all: u64) -> f64 {
 
 /// A name from a logical step: its verb, its subject, and what it is about.
 fn title(does: &str) -> String {
-    let inner = does.trim_start_matches("{ atomically: [");
+    // What a transaction makes is what it is for.
+    let made = does.find("{ create:").filter(|_| does.starts_with("{ atomically"));
+    let inner = made.map_or(does, |at| &does[at..]).trim_start_matches("{ atomically: [");
     let words: Vec<&str> = inner.split(|c: char| !(c.is_alphanumeric() || "_.".contains(c))).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     let about = words.iter().skip_while(|word| !["by", "where", "set", "inc"].contains(word)).nth(1);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use bson::{Bson, Document, Timestamp};
 
 use super::observations::{Observations, session_key};
-use super::shape::{Shape, Stripper, Verb};
+use super::shape::{StatementShape, Stripper, Verb};
 use super::statement::{Statement, number};
 
 /// What a snapshot itself adds to the `commands` of a collection in `top`.
@@ -22,7 +22,7 @@ const LIMITS: [&str; 2] = [
 
 /// The counters of one server at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Snapshot {
+pub struct CounterSnapshot {
     /// By collection: the documents of `$indexStats`.
     pub indexes: BTreeMap<String, Vec<Document>>,
     /// `totals` of `top`.
@@ -35,8 +35,8 @@ pub struct Snapshot {
 /// the oplog.
 pub fn read(
     database: &str,
-    before: &Snapshot,
-    after: &Snapshot,
+    before: &CounterSnapshot,
+    after: &CounterSnapshot,
     oplog: impl IntoIterator<Item = Document>,
 ) -> Observations {
     let mut watch = Watch::new(database);
@@ -103,15 +103,15 @@ impl Watch {
             stripper.filter(&Document::from_iter([("_id".to_owned(), key(of))]))
         };
         let shape = match write.get_str("op").unwrap_or_default() {
-            "i" => Shape::new(Verb::Insert, collection),
+            "i" => StatementShape::new(Verb::Insert, collection),
             "d" => {
                 let filter = filter(&mut stripper, object);
-                Shape { filter, ..Shape::new(Verb::Delete, collection) }
+                StatementShape { filter, ..StatementShape::new(Verb::Delete, collection) }
             }
             "u" => {
                 let filter = filter(&mut stripper, write.get_document("o2").unwrap_or(object));
                 let update = stripper.update(&Bson::Document(update(object)));
-                Shape { filter, update, ..Shape::new(Verb::Update, collection) }
+                StatementShape { filter, update, ..StatementShape::new(Verb::Update, collection) }
             }
             _ => return,
         };
@@ -121,7 +121,7 @@ impl Watch {
     }
 
     /// Adds the reads between two snapshots.
-    pub fn finish(mut self, before: &Snapshot, after: &Snapshot) -> Observations {
+    pub fn finish(mut self, before: &CounterSnapshot, after: &CounterSnapshot) -> Observations {
         for (collection, indexes) in &after.indexes {
             let known = before.indexes.get(collection).map(Vec::as_slice).unwrap_or_default();
             let mut top = Top::between(&self.observations.database, collection, before, after);
@@ -153,7 +153,7 @@ struct Top {
 }
 
 impl Top {
-    fn between(database: &str, collection: &str, before: &Snapshot, after: &Snapshot) -> Top {
+    fn between(database: &str, collection: &str, before: &CounterSnapshot, after: &CounterSnapshot) -> Top {
         let namespace = format!("{database}.{collection}");
         let count = |top: &Document, kind: &str| {
             let of_collection = top.get_document(&namespace).ok();
@@ -177,14 +177,14 @@ fn is_same(old: &Document, new: &Document) -> bool {
 }
 
 /// The read that an index is probably for: equal in the first field, sorted by the others.
-fn read_by(collection: &str, index: &Document) -> Option<Shape> {
+fn read_by(collection: &str, index: &Document) -> Option<StatementShape> {
     let key = index.get_document("key").ok()?;
     let mut fields = key.iter();
     let (first, kind) = fields.next()?;
     if kind.as_str().is_some_and(|kind| kind != "hashed") {
         return None;
     }
-    let mut shape = Shape { from_counters: true, ..Shape::new(Verb::Find, collection) };
+    let mut shape = StatementShape { from_counters: true, ..StatementShape::new(Verb::Find, collection) };
     shape.filter = Document::from_iter([(first.clone(), Bson::String("?0".to_owned()))]);
     shape.sort =
         fields.filter(|(_, direction)| direction.as_str().is_none()).map(|(k, v)| (k.clone(), v.clone())).collect();

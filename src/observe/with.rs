@@ -44,7 +44,7 @@ pub(super) fn text(all: &[With]) -> String {
 
 /// The fields that a projection keeps, and the children inside.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Selection {
+pub(super) struct KeptFields {
     /// None is all.
     pub(super) fields: Option<Vec<String>>,
     pub(super) with: Vec<With>,
@@ -60,11 +60,11 @@ pub(super) fn all_inside(layout: &Layout, owner: &EntityPlace) -> Vec<With> {
 }
 
 /// What a projection keeps of the records of an entity.
-pub(super) fn selection(layout: &Layout, owner: &EntityPlace, projection: &Document) -> Selection {
+pub(super) fn selection(layout: &Layout, owner: &EntityPlace, projection: &Document) -> KeptFields {
     let has = |value: &Bson| !matches!(value, Bson::Int32(0) | Bson::Int64(0) | Bson::Boolean(false));
     let is_slice = |value: &Bson| value.as_document().is_some_and(|value| value.contains_key("$slice"));
     let includes = projection.iter().any(|(key, value)| key != KEY && has(value) && !is_slice(value));
-    let mut selection = Selection { fields: None, with: all_inside(layout, owner) };
+    let mut selection = KeptFields { fields: None, with: all_inside(layout, owner) };
     let mut fields: Vec<String> = if includes { vec![KEY.to_owned()] } else { all_fields(owner) };
     if includes {
         selection.with.clear();

@@ -7,15 +7,15 @@ use bson::{Bson, Document};
 use crate::infer::layout::{EntityPlace, FieldPlace};
 
 use super::access::{KEY, Named, entity, inside, key_path, named, parent, root};
-use super::condition::{Access, By, Condition, Operand, access};
-use super::read::{Translation, fields_of};
-use super::shape::{Shape, Verb, is_document};
+use super::condition::{Access, By, FilterComparison, Operand, access};
+use super::read::{StepTranslation, fields_of};
+use super::shape::{StatementShape, Verb, is_document};
 use super::text::{mapping, name, names};
 use super::with::relation_to_parent;
 
 /// What a write is in a model.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Written {
+pub(super) enum WrittenSteps {
     /// Logical steps, and comments.
     Steps(Vec<String>, Vec<String>),
     /// Nothing of its own: what another step of the model writes as well.
@@ -26,7 +26,7 @@ pub(super) enum Written {
 ///
 /// # Errors
 /// What of it no logical step can say.
-pub(super) fn write(translation: &mut Translation<'_, '_>, shape: &Shape) -> Result<Written, String> {
+pub(super) fn write(translation: &mut StepTranslation<'_, '_>, shape: &StatementShape) -> Result<WrittenSteps, String> {
     match shape.verb {
         Verb::Insert => translation.insert(shape),
         Verb::Delete | Verb::FindAndDelete => translation.delete(shape),
@@ -46,10 +46,10 @@ struct Changes {
     implied: bool,
 }
 
-impl<'l> Translation<'_, 'l> {
-    fn insert(&mut self, shape: &Shape) -> Result<Written, String> {
+impl<'l> StepTranslation<'_, 'l> {
+    fn insert(&mut self, shape: &StatementShape) -> Result<WrittenSteps, String> {
         let made = root(self.layout, &shape.collection).ok_or("a collection that is not in the model")?;
-        Ok(Written::Steps(vec![self.create(made, None)], Vec::new()))
+        Ok(WrittenSteps::Steps(vec![self.create(made, None)], Vec::new()))
     }
 
     /// The step that makes a record, in the parent that an argument names, or in one that is drawn.
@@ -79,7 +79,7 @@ impl<'l> Translation<'_, 'l> {
         mapping(entries.into_iter().flatten())
     }
 
-    fn delete(&mut self, shape: &Shape) -> Result<Written, String> {
+    fn delete(&mut self, shape: &StatementShape) -> Result<WrittenSteps, String> {
         let found = access(self.layout, &shape.collection, &shape.filter)?;
         if !shape.sort.is_empty() {
             return Err("a sort: the records of a queue".to_owned());
@@ -88,23 +88,23 @@ impl<'l> Translation<'_, 'l> {
         match &found.by {
             By::Key(operand) | By::Unique(_, operand) => {
                 let record = self.record(found.entity, operand);
-                Ok(Written::Steps(vec![mapping([("delete", record)])], comments))
+                Ok(WrittenSteps::Steps(vec![mapping([("delete", record)])], comments))
             }
             By::Parent(_) if shape.is_multi && found.rest.is_empty() => {
-                Ok(Written::Implied("deletes of children: a part of the delete of their parent"))
+                Ok(WrittenSteps::Implied("deletes of children: a part of the delete of their parent"))
             }
             _ => Err("a filter without a key".to_owned()),
         }
     }
 
-    fn update(&mut self, shape: &Shape) -> Result<Written, String> {
+    fn update(&mut self, shape: &StatementShape) -> Result<WrittenSteps, String> {
         let Bson::Document(update) = &shape.update else { return Err("an update by a pipeline".to_owned()) };
         if !shape.sort.is_empty() {
             return Err("a sort: the records of a queue".to_owned());
         }
         let found = access(self.layout, &shape.collection, &shape.filter)?;
         if sets_copies_only(self, shape, update) {
-            return Ok(Written::Implied("updates of copies: the model changes them with their source"));
+            return Ok(WrittenSteps::Implied("updates of copies: the model changes them with their source"));
         }
         let (By::Key(operand) | By::Unique(_, operand)) = &found.by else {
             return self.update_inside(shape, update, &found);
@@ -115,7 +115,12 @@ impl<'l> Translation<'_, 'l> {
     }
 
     /// An update of a record inside of another one that is found by a condition on the array.
-    fn update_inside(&mut self, shape: &Shape, update: &Document, found: &Access<'l>) -> Result<Written, String> {
+    fn update_inside(
+        &mut self,
+        shape: &StatementShape,
+        update: &Document,
+        found: &Access<'l>,
+    ) -> Result<WrittenSteps, String> {
         if found.entity.array.is_none() || shape.is_multi {
             return Err(if shape.is_multi { "many records at once" } else { "a filter without a key" }.to_owned());
         }
@@ -125,12 +130,12 @@ impl<'l> Translation<'_, 'l> {
 
     fn changes_of(
         &mut self,
-        shape: &Shape,
+        shape: &StatementShape,
         update: &Document,
         found: &'l EntityPlace,
         record: &str,
-        rest: &[Condition<'l>],
-    ) -> Result<Written, String> {
+        rest: &[FilterComparison<'l>],
+    ) -> Result<WrittenSteps, String> {
         // One step for each entity whose fields are changed.
         let mut changed: Vec<(&'l EntityPlace, String, Changes)> = Vec::new();
         let mut other = Changes::default();
@@ -177,14 +182,14 @@ impl<'l> Translation<'_, 'l> {
             other.comments.insert("an upsert: records that do not exist are not made here".to_owned());
         }
         match (steps.is_empty(), other.implied) {
-            (true, true) => Ok(Written::Implied("lists and copies that the model keeps by itself")),
+            (true, true) => Ok(WrittenSteps::Implied("lists and copies that the model keeps by itself")),
             (true, false) => Err("fields that are not in the model".to_owned()),
-            (false, _) => Ok(Written::Steps(steps, other.comments.into_iter().collect())),
+            (false, _) => Ok(WrittenSteps::Steps(steps, other.comments.into_iter().collect())),
         }
     }
 
     /// The argument with the record inside that an update changes: the one that the filter or the array filters name.
-    fn inner_record(&mut self, shape: &Shape, of: &'l EntityPlace) -> String {
+    fn inner_record(&mut self, shape: &StatementShape, of: &'l EntityPlace) -> String {
         let name = key_path(of);
         let key = |(path, value): (&String, &Bson)| {
             let is_key = path.split_once('.').is_some_and(|(_, field)| field == name);
@@ -286,7 +291,7 @@ impl<'l> Translation<'_, 'l> {
         &mut self,
         of: &'l EntityPlace,
         record: &str,
-        rest: &[Condition<'l>],
+        rest: &[FilterComparison<'l>],
         update: &Document,
     ) -> Result<Option<(String, String)>, String> {
         let mut entries = Vec::new();
@@ -347,12 +352,12 @@ fn moved(record: &str, relation: &str, to: &str) -> String {
     mapping([("update", record.to_owned()), ("set", mapping([(name(relation), format!("<{to}>"))]))])
 }
 
-fn rest_comment(rest: &[Condition<'_>]) -> Vec<String> {
+fn rest_comment(rest: &[FilterComparison<'_>]) -> Vec<String> {
     if rest.is_empty() { Vec::new() } else { vec![format!("the filter also names {}", fields_of(rest))] }
 }
 
 /// Whether all that an update sets are copies of fields of other records.
-fn sets_copies_only(translation: &Translation<'_, '_>, shape: &Shape, update: &Document) -> bool {
+fn sets_copies_only(translation: &StepTranslation<'_, '_>, shape: &StatementShape, update: &Document) -> bool {
     let is_copy = |(_, path, _): (&str, &str, &Bson)| {
         let named = named(translation.layout, &shape.collection, path);
         matches!(named, Some(Named::Field { field, .. }) if field.copy_of.is_some())
