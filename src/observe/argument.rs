@@ -91,6 +91,19 @@ impl DrawnArguments {
         name
     }
 
+    /// Leaves out what neither the step nor another argument names.
+    pub(super) fn keep_used(&mut self, does: &str) {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let names = |text: &str, name: &str| text.split(|c| !is_part(c)).any(|word| word == name);
+        let all = self.items.clone();
+        self.items.retain(|item| {
+            let draws = |other: &DrawnArgument| {
+                matches!(&other.source, ArgumentSource::Expression(text) if text.starts_with(&format!("{}.", item.name)))
+            };
+            names(does, &item.name) || all.iter().any(draws)
+        });
+    }
+
     /// The arguments with their generators, and comments on how unevenly they are drawn.
     pub(super) fn written(&self, observations: &Observations, group: &Group) -> (Vec<(String, String)>, Vec<String>) {
         let mut comments = Vec::new();
@@ -124,14 +137,15 @@ fn record(name: &str, entity: &str, values: &[u64], records: u64, comments: &mut
     let Some(skew) = estimate(values, records) else {
         return format!("uniform({entity})");
     };
-    if skew.calls < FEW {
-        comments.push(format!("{name}: {} calls, its exponent is not better than +-0.4", skew.calls));
-    }
+    let few =
+        if skew.calls < FEW { format!(", not better than +-0.4 from {} calls", skew.calls) } else { String::new() };
+    let interval = format!("{:.2} (95 % CI {:.2}-{:.2}{few})", skew.exponent, skew.low, skew.high);
     // Rounding must not turn a skew into none, nor the other way round.
     if skew.low <= 0.0 || skew.exponent < 0.01 {
+        comments.push(format!("{name}: uniform, its exponent is {interval}"));
         return format!("uniform({entity})");
     }
-    comments.push(format!("{name}: exponent {:.2} (95 % CI {:.2}-{:.2})", skew.exponent, skew.low, skew.high));
+    comments.push(format!("{name}: exponent {interval}"));
     format!("zipf({entity}, {:.2})", skew.exponent)
 }
 

@@ -1,5 +1,7 @@
 //! The commands that watch a server: they only read.
 
+use std::future::Future;
+
 use bson::{Bson, Document, RawDocumentBuf, Timestamp, doc};
 
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
@@ -9,33 +11,45 @@ use super::watch::{CounterSnapshot, Watch};
 
 /// The longest that one command may take on the server, in milliseconds.
 const MAX_MILLIS: i64 = 5000;
+/// Marks the commands in the server's log, so that they are not taken for those of an application.
+const COMMENT: &str = "docshape observes";
 /// Entries of the oplog that one command reads.
 const PAGE: usize = 10_000;
 /// Entries that are read at most: more change no share.
 const MOST_ENTRIES: usize = 500_000;
-/// Marks the commands in the server's log, so that they are not taken for those of an application.
-const COMMENT: &str = "docshape observes";
+
+/// A client that sends commands which only read.
+pub trait ReadCommands {
+    /// Returns the documents of a cursor, or else the reply.
+    fn documents(
+        &self,
+        database: &str,
+        command: Document,
+        has_cursor: bool,
+    ) -> impl Future<Output = Result<Vec<Document>, Failure>>;
+}
 
 /// Reads the counters of these collections. Needs the actions `indexStats` and `top`.
 ///
 /// # Errors
 /// When the server rejects one of the commands.
-pub async fn snapshot<T: Target>(
-    target: &T,
+pub async fn snapshot<C: ReadCommands>(
+    client: &C,
     database: &str,
     collections: &[String],
 ) -> Result<CounterSnapshot, Failure> {
     let mut snapshot = CounterSnapshot::default();
     for collection in collections {
         let command = doc! { "aggregate": collection, "pipeline": [{ "$indexStats": {} }], "cursor": {} };
-        let indexes = documents(target, database, command, ReplyKind::Cursor).await?;
+        let indexes = client.documents(database, command, true).await?;
         snapshot.indexes.insert(collection.clone(), indexes);
     }
-    let top = documents(target, "admin", doc! { "top": 1 }, ReplyKind::Single).await?;
+    let top = client.documents("admin", doc! { "top": 1 }, false).await?;
     let totals = top.first().and_then(|top| top.get_document("totals").ok());
     snapshot.top = totals.cloned().unwrap_or_default();
-    let hello = documents(target, "admin", doc! { "hello": 1 }, ReplyKind::Single).await?;
+    let hello = client.documents("admin", doc! { "hello": 1 }, false).await?;
     snapshot.newest = hello.first().and_then(newest);
+    snapshot.member = hello.first().and_then(|hello| hello.get_str("me").ok()).unwrap_or_default().to_owned();
     Ok(snapshot)
 }
 
@@ -46,13 +60,20 @@ fn newest(hello: &Document) -> Option<Timestamp> {
 /// Reads the oplog between two snapshots, and adds the reads that the counters have. Needs `find` on `local.oplog.rs`.
 ///
 /// # Errors
-/// When the server rejects one of the commands.
-pub async fn between<T: Target>(
-    target: &T,
+/// When the server rejects one of the commands, or the snapshots are not of one member.
+pub async fn between<C: ReadCommands>(
+    client: &C,
     database: &str,
     before: &CounterSnapshot,
     after: &CounterSnapshot,
 ) -> Result<Observations, Failure> {
+    if before.member != after.member {
+        let message = format!(
+            "the snapshots are of two members, {} and {}: connect to one of them (directConnection=true)",
+            before.member, after.member
+        );
+        return Err(Failure { kind: FailureKind::Driver, message, labels: Vec::new() });
+    }
     let mut watch = Watch::new(database);
     let (Some(mut from), Some(to)) = (before.newest, after.newest) else {
         watch.limit("the server has no oplog, as it is no replica set: writes were not observed".to_owned());
@@ -63,7 +84,7 @@ pub async fn between<T: Target>(
         let filter = doc! { "ts": { "$gt": from, "$lte": to }, "op": { "$ne": "n" } };
         let sort = doc! { "$natural": 1 };
         let command = doc! { "find": "oplog.rs", "filter": filter, "sort": sort, "limit": PAGE as i64 };
-        let page = documents(target, "local", command, ReplyKind::Cursor).await?;
+        let page = client.documents("local", command, true).await?;
         page.iter().for_each(|entry| watch.entry(entry));
         seen += page.len();
         let last = page.last().and_then(|entry| entry.get_timestamp("ts").ok());
@@ -83,37 +104,36 @@ pub async fn between<T: Target>(
 ///
 /// # Errors
 /// When the server rejects the command.
-pub async fn profile<T: Target>(target: &T, database: &str) -> Result<Observations, Failure> {
+pub async fn profile<C: ReadCommands>(client: &C, database: &str) -> Result<Observations, Failure> {
     let command = doc! { "find": "system.profile", "sort": { "$natural": 1 } };
-    let documents = documents(target, database, command, ReplyKind::Cursor).await?;
+    let documents = client.documents(database, command, true).await?;
     Ok(super::profile::read(documents, database))
 }
 
-async fn documents<T: Target>(
-    target: &T,
-    database: &str,
-    mut command: Document,
-    kind: ReplyKind,
-) -> Result<Vec<Document>, Failure> {
-    command.insert("maxTimeMS", MAX_MILLIS);
-    command.insert("comment", COMMENT);
-    let unreadable = |error: bson::error::Error| Failure {
-        kind: FailureKind::Driver,
-        message: format!("a reply of the server cannot be read: {error}"),
-        labels: Vec::new(),
-    };
-    let command = RawDocumentBuf::try_from(&command).map_err(unreadable)?;
-    let reply = target.run(database, command, kind).await?;
-    let mut found = Vec::new();
-    for batch in reply.batches() {
-        let document = Document::try_from(batch.as_ref()).map_err(unreadable)?;
-        match document.get_document("cursor") {
-            Ok(cursor) => {
-                let batch = cursor.get_array("firstBatch").or_else(|_| cursor.get_array("nextBatch"));
-                found.extend(batch.into_iter().flatten().filter_map(Bson::as_document).cloned());
+impl<T: Target> ReadCommands for T {
+    async fn documents(&self, database: &str, command: Document, has_cursor: bool) -> Result<Vec<Document>, Failure> {
+        let mut command = command;
+        let kind = if has_cursor { ReplyKind::Cursor } else { ReplyKind::Single };
+        command.insert("maxTimeMS", MAX_MILLIS);
+        command.insert("comment", COMMENT);
+        let unreadable = |error: bson::error::Error| Failure {
+            kind: FailureKind::Driver,
+            message: format!("a reply of the server cannot be read: {error}"),
+            labels: Vec::new(),
+        };
+        let command = RawDocumentBuf::try_from(&command).map_err(unreadable)?;
+        let reply = self.run(database, command, kind).await?;
+        let mut found = Vec::new();
+        for batch in reply.batches() {
+            let document = Document::try_from(batch.as_ref()).map_err(unreadable)?;
+            match document.get_document("cursor") {
+                Ok(cursor) => {
+                    let batch = cursor.get_array("firstBatch").or_else(|_| cursor.get_array("nextBatch"));
+                    found.extend(batch.into_iter().flatten().filter_map(Bson::as_document).cloned());
+                }
+                Err(_) => found.push(document),
             }
-            Err(_) => found.push(document),
         }
+        Ok(found)
     }
-    Ok(found)
 }

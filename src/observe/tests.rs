@@ -96,7 +96,10 @@ fn names_and_comments_say_where_operations_come_from() {
     let comments = step(&observed, KNOWN[0].0).comments.join("; ");
     assert!(comments.contains("two statements, taken as one operation: together in 62"), "{comments}");
     let comments = step(&observed, KNOWN[5].0).comments.join("; ");
+    assert!(comments.contains("update on products: 2 times in each transaction; "), "{comments}");
     assert!(comments.contains("a transaction"), "{comments}");
+    let arguments: Vec<&str> = step(&observed, KNOWN[8].0).arguments.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(arguments, ["address", "street"], "the user of the address is not named");
 }
 
 #[test]
@@ -112,6 +115,7 @@ fn oplog_and_counters_give_back_writes_and_reads() {
             indexes: lists.map(|(name, indexes)| (name.clone(), list(indexes))).collect(),
             top: document.get_document("top").unwrap().clone(),
             newest: None,
+            member: String::new(),
         }
     };
     let [before, after]: [CounterSnapshot; 2] = counters.lines().map(snapshot).collect::<Vec<_>>().try_into().unwrap();

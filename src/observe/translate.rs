@@ -147,12 +147,8 @@ impl Translator<'_> {
             }
             let times = repeats(group, part);
             if times > 1.0 {
-                comments.push(format!(
-                    "{} {} on {} in a transaction",
-                    decimal(times),
-                    shape.verb.name(),
-                    shape.collection
-                ));
+                let what = format!("{} on {}", shape.verb.name(), shape.collection);
+                comments.push(format!("{what}: {} times in each transaction", decimal(times)));
             }
             for _ in 0..times.round().max(1.0) as usize {
                 let mut translation = StepTranslation { layout: self.layout, part, arguments: &mut arguments };
@@ -189,6 +185,8 @@ impl Translator<'_> {
     }
 
     fn add(&mut self, group: &Group, shape: &StatementShape, said: Said, calls: u64, statements: u64) {
+        let mut said = said;
+        said.arguments.keep_used(&said.does);
         let (arguments, more) = said.arguments.written(self.observations, group);
         let mut comments = said.comments;
         comments.extend(more);

@@ -29,6 +29,8 @@ pub struct CounterSnapshot {
     pub top: Document,
     /// The newest entry of the oplog; none on a server without one.
     pub newest: Option<Timestamp>,
+    /// The member of a replica set whose counters these are; empty elsewhere.
+    pub member: String,
 }
 
 /// Reads what happened on a database between two snapshots of the same server: reads from the counters, writes from the entries of

@@ -1,8 +1,8 @@
 //! Counters and oplog of a real server: a known number of calls between two snapshots gives these counts.
 
-use bson::{Document, RawDocumentBuf, doc};
+use bson::{Document, RawDocumentBuf, doc, rawdoc};
 use docshape::infer::layout::{EntityPlace, FieldPlace, Layout, ParentPlace};
-use docshape::observe::{Observed, live, operations};
+use docshape::observe::{Observed, live, operations, profile};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::EmbeddedMongod;
 use docshape::server::{ReplyKind, Target};
@@ -104,5 +104,46 @@ async fn calls_between_two_snapshots_are_counted() {
         (observed.left_out[0].what.as_str(), observed.left_out[0].calls),
         ("reads that use no index: not attributed", 6)
     );
+    assert!(!format!("{observed:?}").contains("secret"));
+}
+
+#[tokio::test]
+async fn profiled_statements_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = EmbeddedMongod::start(&harness::options(folder.path())).await.unwrap();
+    let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let none = live::profile(&target, "blog").await.unwrap();
+    assert_eq!(none.statements(), 0);
+    run(&target, doc! { "profile": 2, "slowms": 0 }).await;
+    for id in 0..7 {
+        run(&target, doc! { "insert": "posts", "documents": [{ "_id": id, "user": 3, "text": "secret" }] }).await;
+    }
+    for id in 0..6 {
+        run(&target, doc! { "find": "posts", "filter": { "user": id }, "sort": { "_id": -1 }, "limit": 3 }).await;
+    }
+    for id in 0..5 {
+        run(&target, update("users", id, doc! { "$set": { "name": "secret" } })).await;
+    }
+    for id in 0..4 {
+        run(&target, doc! { "delete": "posts", "deletes": [{ "q": { "_id": id }, "limit": 1 }] }).await;
+    }
+    run(&target, doc! { "profile": 0 }).await;
+
+    // All of these come from docshape, which is left out.
+    let observations = live::profile(&target, "blog").await.unwrap();
+    assert_eq!((observations.statements(), observations.left_out.tools), (0, 22));
+    let found = target.run("blog", rawdoc! { "find": "system.profile" }, ReplyKind::Cursor).await.unwrap();
+    let cursor = Document::try_from(found.batches()[0].as_ref()).unwrap();
+    let documents = cursor.get_document("cursor").unwrap().get_array("firstBatch").unwrap().iter();
+    let of_application = documents.map(|document| {
+        let mut document = document.as_document().unwrap().clone();
+        document.insert("appName", "blog");
+        document
+    });
+    let observed = operations(&profile::read(of_application, "blog"), &layout());
+    assert_eq!(calls(&observed, "{ create: new_post, in: user }"), 7);
+    assert_eq!(calls(&observed, "{ list: user.posts, sort: { _id: -1 }, limit: 3 }"), 6);
+    assert_eq!(calls(&observed, "{ update: user, set: { name: <name> } }"), 5);
+    assert_eq!(calls(&observed, "{ delete: post }"), 4);
     assert!(!format!("{observed:?}").contains("secret"));
 }
