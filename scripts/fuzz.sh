@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 minutes=${1:-30}
 shift || true
 targets=("$@")
-[[ ${#targets[@]} -gt 0 ]] || targets=(scenario expression run_record interval_log reply)
+[[ ${#targets[@]} -gt 0 ]] || targets=(scenario expression run_record interval_log reply server_log)
 # Without a sanitizer the stable compiler will do; memory safety is not what is tested, as there is no unsafe code.
 fuzz=(cargo fuzz run --fuzz-dir tests/fuzz --target-dir target/fuzz/build --sanitizer none)
 

@@ -73,7 +73,7 @@ fn command_shape(name: &str, command: &Document, stripper: &mut Stripper<'_>) ->
     shape.sort = command.get_document("sort").map(names_only).unwrap_or_default();
     let projection = command.get_document("projection").or_else(|_| command.get_document("fields"));
     shape.projection = projection.map(names_only).unwrap_or_default();
-    shape.limit = number(command.get("limit")).abs();
+    shape.limit = number(command.get("limit")).saturating_abs();
     let skip = number(command.get("skip")).unsigned_abs();
     shape.skip = (skip > 0 || command.contains_key("skip")).then(|| stripper.number(skip));
     if let Some(update) = command.get("update").filter(|_| verb == Verb::FindAndUpdate) {

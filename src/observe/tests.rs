@@ -208,21 +208,22 @@ fn operations_of_the_log_make_a_model() {
     check(&from_log());
 }
 
-/// Lines of statements as a mongod writes them, each 20 times on its own connection.
+/// A line of a statement as a mongod writes it, in this second on this connection.
+fn line_of(statement: &str, second: usize, connection: usize) -> String {
+    let (kind, rest) = statement.split_once(' ').unwrap();
+    let (collection, command) = rest.split_once(' ').unwrap();
+    format!(
+        "{{\"t\":{{\"$date\":\"2026-11-27T09:42:{second:02}.982+00:00\"}},\"s\":\"I\",\"c\":\"COMMAND\",\"id\":51803,\"ctx\":\
+         \"conn{connection}\",\"msg\":\"Slow query\",\"attr\":{{\"type\":\"{kind}\",\"ns\":\"shop.{collection}\",\"appName\":\
+         \"shop-app\",\"command\":{command},\"durationMillis\":0}}}}"
+    )
+}
+
+/// These statements one after the other, 20 times, a second between the times.
 fn log_of(statements: &[&str]) -> Observations {
     let mut observations = Observations::new("shop");
-    for (number, statement) in statements.iter().enumerate() {
-        for time in 0..20 {
-            let (kind, rest) = statement.split_once(' ').unwrap();
-            let (collection, command) = rest.split_once(' ').unwrap();
-            let line = format!(
-                "{{\"t\":{{\"$date\":\"2026-11-27T09:42:{:02}.982+00:00\"}},\"s\":\"I\",\"c\":\"COMMAND\",\"id\":51803,\"ctx\":\
-                 \"conn{number}\",\"msg\":\"Slow query\",\"attr\":{{\"type\":\"{kind}\",\"ns\":\"shop.{collection}\",\"appName\":\
-                 \"shop-app\",\"command\":{command},\"durationMillis\":0}}}}",
-                time
-            );
-            log::read_line(&line, &mut observations);
-        }
+    for second in 0..20 {
+        statements.iter().for_each(|statement| log::read_line(&line_of(statement, second, 1), &mut observations));
     }
     observations.finish();
     observations
@@ -234,6 +235,31 @@ fn steps_of(statements: &[&str]) -> Vec<String> {
     check(&observed);
     let steps = observed.operations.iter().map(|operation| operation.does.clone());
     steps.chain(observed.left_out.iter().map(|left| left.what.clone())).collect()
+}
+
+#[test]
+fn statements_that_come_together_become_one_step() {
+    let order = r#"command orders {"find":"orders","filter":{"_id":1},"limit":1,"projection":{"lines":0}}"#;
+    let orders = r#"command orders {"find":"orders","filter":{"user":1},"sort":{"placed":-1},"limit":5}"#;
+    let user = r#"command users {"find":"users","filter":{"_id":1},"limit":1,"projection":{"name":1,"_id":0}}"#;
+    let reviews = r#"command reviews {"find":"reviews","filter":{"product":1},"sort":{"at":-1},"limit":5}"#;
+    let product = r#"command products {"find":"products","filter":{"_id":1},"limit":1}"#;
+    let products = r#"command products {"find":"products","filter":{"_id":{"$in":[1,2]}},"projection":{"name":1}}"#;
+    let update = r#"update products {"q":{"_id":1},"u":{"$inc":{"stock":1}},"multi":false}"#;
+    let insert = r#"command reviews {"insert":"reviews","ordered":true}"#;
+    assert_eq!(steps_of(&[order, user]), ["{ get: order, with: { user: [name] } }"]);
+    assert_eq!(
+        steps_of(&[orders, products]),
+        ["{ list: user.orders, reverse: true, limit: 5, with: { lines: { with: { product: [_id, name] } } } }"]
+    );
+    let page = "{ get: product, with: { reviews: { reverse: true, limit: 5 } } }";
+    assert_eq!(steps_of(&[product, reviews]), [page]);
+    assert_eq!(steps_of(&[reviews, product]), [page], "in the other order");
+    let apart = ["{ create: new_review, in: product }", "{ update: product, inc: { stock: 1 } }"];
+    let mut found = steps_of(&[update, insert]);
+    found.sort();
+    assert_eq!(found, apart, "writes without a transaction are two operations");
+    assert_eq!(steps_of(&[user, reviews]).len(), 2, "unrelated records");
 }
 
 #[test]

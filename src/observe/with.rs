@@ -132,7 +132,7 @@ fn set_slice(with: &mut [With], child: &EntityPlace, value: &Bson) {
     if n < 0 {
         with.entries.push(("reverse".to_owned(), "true".to_owned()));
     }
-    with.entries.push(("limit".to_owned(), n.abs().to_string()));
+    with.entries.push(("limit".to_owned(), n.unsigned_abs().to_string()));
 }
 
 fn relation(child: &EntityPlace) -> Option<&String> {

@@ -5,6 +5,8 @@
 use std::path::Path;
 
 use docshape::compile::{Choice, compile};
+use docshape::infer::layout::{EntityPlace, FieldPlace, Layout};
+use docshape::observe::{log, operations};
 use docshape::plan::{Plan, Raw, Value, find_function, outcome, written};
 use docshape::report::{Html, Json, Markdown, Renderer, Report, Terminal, csv};
 use docshape::results::{IntervalLog, RunRecord, load, save};
@@ -71,6 +73,26 @@ pub fn interval_log(bytes: &[u8]) {
     let kept = resume(&path).unwrap();
     assert!(kept.len() <= bytes.len());
     assert_eq!(resume(&path).unwrap(), kept, "resuming twice removes more");
+}
+
+/// The log of a server, whose operations are inferred.
+pub fn server_log(bytes: &[u8]) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mongod.log");
+    std::fs::write(&path, bytes).unwrap();
+    let field = |name: &str| FieldPlace { field: name.into(), path: vec![name.into()], ..FieldPlace::default() };
+    let place = |collection: &str| EntityPlace {
+        entity: collection.into(),
+        collection: collection.into(),
+        count: 9,
+        fields: ["_id", "name", "sku", "status"].map(field).into(),
+        ..EntityPlace::default()
+    };
+    let layout = Layout { entities: ["users", "products", "orders", "reviews"].map(place).into() };
+    if let Ok(observations) = log::read(&[path], "shop") {
+        let observed = operations(&observations, &layout);
+        assert!(observed.summary().len() < 10_000_000);
+    }
 }
 
 /// What a server may reply: read in place, by every function, and written back.

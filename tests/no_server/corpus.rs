@@ -46,3 +46,8 @@ fn interval_logs_are_resumed() {
 fn replies_are_read() {
     assert!(feed(targets::reply, "tests/fuzz/corpus/reply") > 4);
 }
+
+#[test]
+fn server_logs_become_operations() {
+    assert!(feed(targets::server_log, "tests/fuzz/corpus/server_log") > 1);
+}
