@@ -91,7 +91,6 @@ async fn calls_between_two_snapshots_are_counted() {
 
     let observations = live::between(&target, "blog", &before, &after).await.unwrap();
     let observed = operations(&observations, &layout());
-    println!("{}", observed.summary());
     assert_eq!(calls(&observed, "{ create: new_post, in: user }"), 30);
     assert_eq!(calls(&observed, "{ update: user, set: { name: <name> } }"), 20);
     assert_eq!(calls(&observed, "{ delete: post }"), 10);
