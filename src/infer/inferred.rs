@@ -26,6 +26,8 @@ pub struct Inferred {
     pub operations: Vec<InferredOperation>,
     /// Whether they were observed.
     pub is_observed: bool,
+    /// Observed operations that cannot be derived.
+    pub refused: Vec<InferredOperation>,
 }
 
 impl Inferred {
@@ -64,7 +66,7 @@ impl Inferred {
     ) -> Inferred {
         let model = Entities::model(&samples, &trees, &relations, questions.to_vec());
         let operations = guessed(&model, &samples);
-        Inferred { samples, trees, relations, model, operations, is_observed: false }
+        Inferred { samples, trees, relations, model, operations, is_observed: false, refused: Vec::new() }
     }
 
     fn compiles(&self) -> bool {
@@ -77,11 +79,21 @@ impl Inferred {
         ScenarioText { name, model, samples, operations, is_observed, other_indexes, left_out }.text()
     }
 
-    /// Lets observed operations take the place of guessed ones.
+    /// Lets observed operations take the place of guessed ones; those that cannot be derived are left out, and named.
     #[must_use]
-    pub fn with_observed(mut self, operations: Vec<InferredOperation>) -> Inferred {
-        if !operations.is_empty() {
-            (self.operations, self.is_observed) = (operations, true);
+    pub fn with_observed(mut self, observed: &[InferredOperation]) -> Inferred {
+        let guessed = std::mem::replace(&mut self.operations, observed.to_vec());
+        if !self.compiles() {
+            let all = std::mem::take(&mut self.operations);
+            let (derived, refused) = all.into_iter().partition(|one| {
+                self.operations = vec![one.clone()];
+                self.compiles()
+            });
+            (self.operations, self.refused) = (derived, refused);
+        }
+        self.is_observed = !self.operations.is_empty();
+        if !self.is_observed {
+            self.operations = guessed;
         }
         self
     }

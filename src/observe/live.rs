@@ -1,55 +1,36 @@
 //! The commands that watch a server: they only read.
 
-use std::future::Future;
+use bson::{Document, RawDocumentBuf, Timestamp, doc};
 
-use bson::{Bson, Document, RawDocumentBuf, Timestamp, doc};
-
-use crate::server::{Failure, FailureKind, ReplyKind, Target};
+use crate::server::reader::Reader;
+use crate::server::{Failure, FailureKind};
 
 use super::observations::Observations;
 use super::watch::{CounterSnapshot, Watch};
 
-/// The longest that one command may take on the server, in milliseconds.
-const MAX_MILLIS: i64 = 5000;
-/// Marks the commands in the server's log, so that they are not taken for those of an application.
-const COMMENT: &str = "docshape observes";
+/// Bytes of the documents of one command at most.
+const MOST_BYTES: usize = 64 << 20;
 /// Entries of the oplog that one command reads.
 const PAGE: usize = 10_000;
 /// Entries that are read at most: more change no share.
 const MOST_ENTRIES: usize = 500_000;
 
-/// A client that sends commands which only read.
-pub trait ReadCommands {
-    /// Returns the documents of a cursor, or else the reply.
-    fn documents(
-        &self,
-        database: &str,
-        command: Document,
-        has_cursor: bool,
-    ) -> impl Future<Output = Result<Vec<Document>, Failure>>;
-}
-
 /// Reads the counters of these collections. Needs the actions `indexStats` and `top`.
 ///
 /// # Errors
 /// When the server rejects one of the commands.
-pub async fn snapshot<C: ReadCommands>(
-    client: &C,
-    database: &str,
-    collections: &[String],
-) -> Result<CounterSnapshot, Failure> {
+pub async fn snapshot(reader: &Reader, database: &str, collections: &[String]) -> Result<CounterSnapshot, Failure> {
     let mut snapshot = CounterSnapshot::default();
     for collection in collections {
         let command = doc! { "aggregate": collection, "pipeline": [{ "$indexStats": {} }], "cursor": {} };
-        let indexes = client.documents(database, command, true).await?;
+        let indexes = documents(reader, database, command).await?;
         snapshot.indexes.insert(collection.clone(), indexes);
     }
-    let top = client.documents("admin", doc! { "top": 1 }, false).await?;
-    let totals = top.first().and_then(|top| top.get_document("totals").ok());
-    snapshot.top = totals.cloned().unwrap_or_default();
-    let hello = client.documents("admin", doc! { "hello": 1 }, false).await?;
-    snapshot.newest = hello.first().and_then(newest);
-    snapshot.member = hello.first().and_then(|hello| hello.get_str("me").ok()).unwrap_or_default().to_owned();
+    let top = reply(reader, doc! { "top": 1 }).await?;
+    snapshot.top = top.get_document("totals").cloned().unwrap_or_default();
+    let hello = reply(reader, doc! { "hello": 1 }).await?;
+    snapshot.newest = newest(&hello);
+    snapshot.member = hello.get_str("me").unwrap_or_default().to_owned();
     Ok(snapshot)
 }
 
@@ -61,8 +42,8 @@ fn newest(hello: &Document) -> Option<Timestamp> {
 ///
 /// # Errors
 /// When the server rejects one of the commands, or the snapshots are not of one member.
-pub async fn between<C: ReadCommands>(
-    client: &C,
+pub async fn between(
+    reader: &Reader,
     database: &str,
     before: &CounterSnapshot,
     after: &CounterSnapshot,
@@ -72,7 +53,7 @@ pub async fn between<C: ReadCommands>(
             "the snapshots are of two members, {} and {}: connect to one of them (directConnection=true)",
             before.member, after.member
         );
-        return Err(Failure { kind: FailureKind::Driver, message, labels: Vec::new() });
+        return Err(Failure::new(FailureKind::Driver, message));
     }
     let mut watch = Watch::new(database);
     let (Some(mut from), Some(to)) = (before.newest, after.newest) else {
@@ -84,7 +65,7 @@ pub async fn between<C: ReadCommands>(
         let filter = doc! { "ts": { "$gt": from, "$lte": to }, "op": { "$ne": "n" } };
         let sort = doc! { "$natural": 1 };
         let command = doc! { "find": "oplog.rs", "filter": filter, "sort": sort, "limit": PAGE as i64 };
-        let page = client.documents("local", command, true).await?;
+        let page = documents(reader, "local", command).await?;
         page.iter().for_each(|entry| watch.entry(entry));
         seen += page.len();
         let last = page.last().and_then(|entry| entry.get_timestamp("ts").ok());
@@ -93,8 +74,8 @@ pub async fn between<C: ReadCommands>(
                 watch.limit(format!("only the first {seen} entries of the oplog were read: watch for a shorter time"));
                 break;
             }
-            Some(last) if page.len() == PAGE => from = last,
-            _ => break,
+            Some(last) => from = last,
+            None => break,
         }
     }
     Ok(watch.finish(before, after))
@@ -104,36 +85,26 @@ pub async fn between<C: ReadCommands>(
 ///
 /// # Errors
 /// When the server rejects the command.
-pub async fn profile<C: ReadCommands>(client: &C, database: &str) -> Result<Observations, Failure> {
+pub async fn profile(reader: &Reader, database: &str) -> Result<Observations, Failure> {
     let command = doc! { "find": "system.profile", "sort": { "$natural": 1 } };
-    let documents = client.documents(database, command, true).await?;
+    let documents = documents(reader, database, command).await?;
     Ok(super::profile::read(documents, database))
 }
 
-impl<T: Target> ReadCommands for T {
-    async fn documents(&self, database: &str, command: Document, has_cursor: bool) -> Result<Vec<Document>, Failure> {
-        let mut command = command;
-        let kind = if has_cursor { ReplyKind::Cursor } else { ReplyKind::Single };
-        command.insert("maxTimeMS", MAX_MILLIS);
-        command.insert("comment", COMMENT);
-        let unreadable = |error: bson::error::Error| Failure {
-            kind: FailureKind::Driver,
-            message: format!("a reply of the server cannot be read: {error}"),
-            labels: Vec::new(),
-        };
-        let command = RawDocumentBuf::try_from(&command).map_err(unreadable)?;
-        let reply = self.run(database, command, kind).await?;
-        let mut found = Vec::new();
-        for batch in reply.batches() {
-            let document = Document::try_from(batch.as_ref()).map_err(unreadable)?;
-            match document.get_document("cursor") {
-                Ok(cursor) => {
-                    let batch = cursor.get_array("firstBatch").or_else(|_| cursor.get_array("nextBatch"));
-                    found.extend(batch.into_iter().flatten().filter_map(Bson::as_document).cloned());
-                }
-                Err(_) => found.push(document),
-            }
-        }
-        Ok(found)
-    }
+/// The documents that a command with a cursor returns.
+async fn documents(reader: &Reader, database: &str, command: Document) -> Result<Vec<Document>, Failure> {
+    let command = RawDocumentBuf::try_from(&command).map_err(unreadable)?;
+    let found = reader.read(database, command, MOST_BYTES).await?;
+    found.iter().map(|document| Document::try_from(&**document).map_err(unreadable)).collect()
+}
+
+/// The reply to a command for the whole server.
+async fn reply(reader: &Reader, command: Document) -> Result<Document, Failure> {
+    let command = RawDocumentBuf::try_from(&command).map_err(unreadable)?;
+    let found = reader.ask("admin", command).await?;
+    Document::try_from(&*found).map_err(unreadable)
+}
+
+fn unreadable(error: bson::error::Error) -> Failure {
+    Failure::new(FailureKind::Driver, format!("BSON cannot be read: {error}"))
 }

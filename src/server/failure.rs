@@ -33,7 +33,8 @@ impl Failure {
         matches!(self.kind, FailureKind::Network | FailureKind::Timeout)
     }
 
-    pub(super) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+    /// A failure without labels.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), labels: Vec::new() }
     }
 }

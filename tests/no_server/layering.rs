@@ -12,8 +12,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("generate", &[]),
     ("record", &[]),
     ("server", &["record"]),
-    ("infer", &[]),
-    ("observe", &["infer", "server"]),
     ("plan", &["generate"]),
     ("results", &["record"]),
     ("engine", &["plan", "generate", "server", "record", "results"]),
@@ -22,11 +20,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("campaign", &["engine", "plan", "generate", "server", "record", "results", "stats", "verify"]),
     ("report", &["stats", "results", "record"]),
     ("infer", &["scenario", "compile", "plan", "engine"]),
+    ("observe", &["infer", "server"]),
     (
         "cli",
         &[
             "scenario", "derive", "compile", "plan", "generate", "server", "engine", "record", "results", "stats",
-            "report", "verify", "campaign", "infer",
+            "report", "verify", "campaign", "infer", "observe",
         ],
     ),
     (

@@ -5,6 +5,7 @@ use docshape::infer::layout::{EntityPlace, FieldPlace, Layout, ParentPlace};
 use docshape::observe::{Observed, live, operations, profile};
 use docshape::server::client::MongoTarget;
 use docshape::server::embedded::EmbeddedMongod;
+use docshape::server::reader::Reader;
 use docshape::server::{ReplyKind, Target};
 
 use crate::harness;
@@ -53,13 +54,14 @@ async fn calls_between_two_snapshots_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let server = EmbeddedMongod::start(&harness::options(folder.path())).await.unwrap();
     let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
+    let reader = Reader::connect(&server.uri()).await.unwrap();
     let users: Vec<Document> = (0..50).map(|id| doc! { "_id": id, "name": "secret", "visits": 0 }).collect();
     run(&target, doc! { "insert": "users", "documents": users }).await;
     run(&target, doc! { "insert": "posts", "documents": [{ "_id": -1, "user": 0, "text": "secret" }] }).await;
     run(&target, doc! { "createIndexes": "posts", "indexes": [{ "key": { "user": 1 }, "name": "user" }] }).await;
 
     let collections = ["users".to_owned(), "posts".to_owned()];
-    let before = live::snapshot(&target, "blog", &collections).await.unwrap();
+    let before = live::snapshot(&reader, "blog", &collections).await.unwrap();
     for id in 0..30 {
         run(&target, doc! { "insert": "posts", "documents": [{ "_id": id, "user": id % 7, "text": "secret" }] }).await;
         run(&target, doc! { "find": "users", "filter": { "_id": id } }).await;
@@ -87,9 +89,9 @@ async fn calls_between_two_snapshots_are_counted() {
         }
         target.end(&mut transaction, true).await.unwrap();
     }
-    let after = live::snapshot(&target, "blog", &collections).await.unwrap();
+    let after = live::snapshot(&reader, "blog", &collections).await.unwrap();
 
-    let observations = live::between(&target, "blog", &before, &after).await.unwrap();
+    let observations = live::between(&reader, "blog", &before, &after).await.unwrap();
     let observed = operations(&observations, &layout());
     assert_eq!(calls(&observed, "{ create: new_post, in: user }"), 30);
     assert_eq!(calls(&observed, "{ update: user, set: { name: <name> } }"), 20);
@@ -111,7 +113,8 @@ async fn profiled_statements_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let server = EmbeddedMongod::start(&harness::options(folder.path())).await.unwrap();
     let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
-    let none = live::profile(&target, "blog").await.unwrap();
+    let reader = Reader::connect(&server.uri()).await.unwrap();
+    let none = live::profile(&reader, "blog").await.unwrap();
     assert_eq!(none.statements(), 0);
     run(&target, doc! { "profile": 2, "slowms": 0 }).await;
     for id in 0..7 {
@@ -129,7 +132,7 @@ async fn profiled_statements_are_counted() {
     run(&target, doc! { "profile": 0 }).await;
 
     // All of these come from docshape, which is left out.
-    let observations = live::profile(&target, "blog").await.unwrap();
+    let observations = live::profile(&reader, "blog").await.unwrap();
     assert_eq!((observations.statements(), observations.left_out.tools), (0, 22));
     let found = target.run("blog", rawdoc! { "find": "system.profile" }, ReplyKind::Cursor).await.unwrap();
     let cursor = Document::try_from(found.batches()[0].as_ref()).unwrap();

@@ -65,6 +65,12 @@ impl Files {
         })
     }
 
+    /// The database of a dump: the name of its folder. Exported files have none.
+    pub fn database(&self) -> Option<&str> {
+        let folder = self.paths.first().filter(|path| is_bson(path))?.parent()?;
+        folder.file_name()?.to_str()
+    }
+
     /// Reads them.
     ///
     /// # Errors

@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 use bson::{Bson, Document, RawArrayBuf, RawBson, RawDocument, RawDocumentBuf, doc, rawdoc};
 use tokio::runtime::Runtime;
 
+use crate::campaign::format_duration;
 use crate::cli::exit::CliError;
+use crate::cli::output;
 use crate::infer::sample::{CollectionSample, Probe, SampledIndex, key_of};
+use crate::observe::{Observations, live};
 use crate::server::Failure;
 use crate::server::reader::Reader;
 
@@ -78,6 +81,44 @@ impl Live {
             return Err(CliError::failure(format!("nothing of the database {} can be read: {why}", self.database)));
         }
         Ok(read)
+    }
+
+    /// The name of the database.
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// Reads what happens from now on, for so long.
+    ///
+    /// # Errors
+    /// When the user may not read counters and the oplog.
+    pub fn watch(&self, time: Duration, patterns: &[String]) -> Result<Observations, CliError> {
+        let names = self.collections(patterns, &mut Read::default())?;
+        let names: Vec<String> = names.into_iter().map(|(name, _)| name).collect();
+        output::line(&format!("watching {} for {}; nothing is switched on", self.database, format_duration(time)));
+        let watched = async {
+            let before = live::snapshot(&self.reader, &self.database, &names).await?;
+            tokio::time::sleep(time).await;
+            let after = live::snapshot(&self.reader, &self.database, &names).await?;
+            live::between(&self.reader, &self.database, &before, &after).await
+        };
+        self.runtime.block_on(watched).map_err(|failure| self.unreadable("be watched", &failure))
+    }
+
+    /// Reads what the profiler has recorded.
+    ///
+    /// # Errors
+    /// When the user may not read it, or there is nothing.
+    pub fn profile(&self) -> Result<Observations, CliError> {
+        let found = self.runtime.block_on(live::profile(&self.reader, &self.database));
+        let found = found.map_err(|failure| self.unreadable("be observed by its profile", &failure))?;
+        if found.statements() == 0 {
+            return Err(CliError::usage(format!(
+                "--profile: {}.system.profile has no statement of an application; try --watch 5m, or --log",
+                self.database
+            )));
+        }
+        Ok(found)
     }
 
     /// The names of collections to read, each with a comment if it stands for others.

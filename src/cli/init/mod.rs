@@ -5,6 +5,7 @@ mod files;
 mod hidden;
 mod json;
 mod live;
+mod observe;
 mod rights;
 mod source;
 mod summary;
@@ -16,6 +17,7 @@ use std::path::Path;
 
 use crate::infer::inferred::Inferred;
 use crate::infer::sample::Probe;
+use crate::observe::{Observed, operations};
 
 use super::exit::{CliError, Exit, write_error};
 use super::next::NextCommand;
@@ -40,6 +42,8 @@ pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
         return Err(CliError::usage(format!("{file} exists; choose another name, or replace it with --force")));
     }
     let mut origin = InitSource::of(from.reveal())?;
+    // Before docshape reads a sample, which would be in the counters.
+    let observations = observe::observe(arguments, &origin)?;
     let mut read = origin.read(&arguments.collections)?;
     let inferred = if arguments.hide_names {
         let mut hidden = Hidden::default();
@@ -47,6 +51,11 @@ pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
         infer(&mut read, &mut hidden.probe(&mut origin))?
     } else {
         infer(&mut read, &mut origin)?
+    };
+    let observed = observations.map(|seen| operations(&seen, &inferred.model.layout));
+    let inferred = match &observed {
+        Some(observed) => inferred.with_observed(&observed.operations),
+        None => inferred,
     };
     let (text, comparison) = inferred.scenario(name, &read.left_out).map_err(|problems| {
         CliError::failure(format!(
@@ -57,6 +66,7 @@ pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
     if arguments.json {
         output::print(&summary::json(&inferred, &comparison, &read))?;
     } else {
+        output::print(&observed.as_ref().map(Observed::summary).unwrap_or_default())?;
         output::print(&summary::text(&inferred, &comparison, &read, &file, text.lines().count()))?;
     }
     NextCommand::new(["verify", &file]).print();

@@ -63,6 +63,16 @@ impl InitSource {
     }
 }
 
+impl InitSource {
+    /// The name of the database, as far as the source has it.
+    pub fn database(&self) -> Option<&str> {
+        match self {
+            InitSource::Live(live) => Some(live.database()),
+            InitSource::Files(files) => files.database(),
+        }
+    }
+}
+
 impl Probe for InitSource {
     fn contained(&mut self, collection: &str, field: &str, values: &[Bson]) -> Option<u64> {
         let InitSource::Live(live) = self else { return None };

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::infer::compare::DataComparison;
 use crate::infer::inferred::Inferred;
+use crate::infer::layout::InferredOperation;
 use crate::report::{count, counted, wrap};
 
 use super::source::{MOST_BYTES, MOST_DOCUMENTS, Read};
@@ -44,6 +45,9 @@ pub fn text(inferred: &Inferred, comparison: &DataComparison, read: &Read, file:
     read.left_out.iter().for_each(|line| add(&mut made, "  ", line));
     if !inferred.is_observed {
         add(&mut made, "", "operations are guessed from keys, references and indexes: nobody has observed them");
+    }
+    for InferredOperation { name, weight, does, .. } in &inferred.refused {
+        add(&mut made, "", &format!("{name} ({weight:.1} % of calls) cannot be derived and is left out: {does}"));
     }
     let operations = counted(inferred.operations.len() as u64, "operation");
     add(
