@@ -392,30 +392,46 @@ fn lines_that_are_no_statements_are_counted() {
     assert_eq!((found.unreadable, found.further_batches, observations.statements()), (1, 1, 0));
 }
 
+/// Transactions with these writes, each with the command around it, and how they end.
+fn transactions(writes: [&str; 2], ends: &[&str]) -> Observed {
+    let mut observations = Observations::new("shop");
+    for (number, end) in ends.iter().enumerate() {
+        let session = format!(
+            r#""lsid":{{"id":{{"$uuid":"20edc88e-773c-4669-b4c7-568b2e0b26e3"}}}},"txnNumber":{number},"autocommit":false"#
+        );
+        let mut read = |statement: &str| log::read_line(&line_of(statement, number, 1), &mut observations);
+        for write in writes {
+            read(&write.replace("SESSION", &session));
+            if write.starts_with("update") {
+                read(&format!(r#"command $cmd {{"update":"users",{session}}}"#));
+            }
+        }
+        read(&format!(r#"command $cmd {{"{end}":1,{session}}}"#));
+    }
+    operations(&observations, &shop())
+}
+
 #[test]
 fn aborted_transactions_are_no_calls() {
-    let mut observations = Observations::new("shop");
-    for (number, end) in [(1, "commitTransaction"), (2, "abortTransaction"), (3, "commitTransaction")] {
-        let session = format!(
-            "\"lsid\":{{\"id\":{{\"$uuid\":\"20edc88e-773c-4669-b4c7-568b2e0b26e3\"}}}},\"txnNumber\":{number},\"autocommit\":false"
-        );
-        let line = |ns: &str, command: &str| {
-            format!(
-                "{{\"t\":{{\"$date\":\"2026-11-27T09:42:02.982+00:00\"}},\"ctx\":\"conn1\",\"msg\":\"Slow query\",\"attr\":{{\
-                 \"type\":\"update\",\"ns\":\"{ns}\",\"command\":{{{command}}}}}}}"
-            )
-        };
-        let update = r#""q":{"_id":1},"u":{"$set":{"name":"x"}},"multi":false"#;
-        log::read_line(&line("shop.users", update), &mut observations);
-        log::read_line(&line("shop.$cmd", &format!("\"update\":\"users\",{session}")), &mut observations);
-        log::read_line(&line("shop.reviews", &format!("\"insert\":\"reviews\",{session}")), &mut observations);
-        log::read_line(&line("admin.$cmd", &format!("\"{end}\":1,{session}")), &mut observations);
-    }
-    let observed = operations(&observations, &shop());
-    assert_eq!(observed.calls_of, [2]);
-    assert_eq!(observed.lines.aborted, 2);
+    let rename = r#"update users {"q":{"_id":1},"u":{"$set":{"name":"x"}},"multi":false}"#;
+    let insert = r#"command reviews {"insert":"reviews",SESSION}"#;
+    let ends = ["commitTransaction", "abortTransaction", "commitTransaction"];
+    let observed = transactions([rename, insert], &ends);
+    assert_eq!((observed.calls_of[0], observed.lines.aborted), (2, 2));
     let does = "{ atomically: [{ update: user, set: { name: <name> } }, { create: new_review, in: product }] }";
     assert_eq!(observed.operations[0].does, does);
+}
+
+#[test]
+fn updates_of_copies_are_a_part_of_the_update_of_their_source() {
+    let rename = r#"update users {"q":{"_id":1},"u":{"$set":{"name":"x"}},"multi":false}"#;
+    let copies = r#"update orders {"q":{"user":1},"u":{"$set":{"user_name":"x"}},"multi":true}"#;
+    let observed = transactions([rename, copies], &["commitTransaction"]);
+    assert_eq!(observed.operations[0].does, "{ update: user, set: { name: <name> } }");
+    assert!(observed.operations[0].comments.iter().any(|comment| comment.starts_with("without updates of copies")));
+    assert!(observed.left_out.is_empty(), "{:?}", observed.left_out);
+    let alone = operations(&log_of(&[copies]), &shop());
+    assert!(alone.left_out[0].what.starts_with("updates of copies") && alone.operations.is_empty(), "{alone:?}");
 }
 
 #[test]

@@ -157,7 +157,10 @@ impl Translator<'_> {
                         steps.extend(written);
                         comments.extend(said.into_iter().filter(|said| !comments.contains(said)).collect::<Vec<_>>());
                     }
-                    Ok(WrittenSteps::Implied(_)) => {}
+                    Ok(WrittenSteps::Implied(what)) => {
+                        comments.push(format!("without {what} ({} on {})", shape.verb.name(), shape.collection));
+                        break;
+                    }
                     Err(reason) => {
                         let what =
                             format!("a transaction with {} on {}, {reason}", shape.verb.name(), shape.collection);

@@ -13,6 +13,10 @@ use super::shape::{StatementShape, Verb, is_document};
 use super::text::{mapping, name, names};
 use super::with::relation_to_parent;
 
+/// What an update of copies is in a model.
+const COPIES: &str =
+    "updates of copies, or of other fields that the model does not have: it changes copies with their source";
+
 /// What a write is in a model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum WrittenSteps {
@@ -104,7 +108,7 @@ impl<'l> StepTranslation<'_, 'l> {
         }
         let found = access(self.layout, &shape.collection, &shape.filter)?;
         if sets_copies_only(self, shape, update) {
-            return Ok(WrittenSteps::Implied("updates of copies: the model changes them with their source"));
+            return Ok(WrittenSteps::Implied(COPIES));
         }
         let (By::Key(operand) | By::Unique(_, operand)) = &found.by else {
             return self.update_inside(shape, update, &found);
@@ -356,11 +360,12 @@ fn rest_comment(rest: &[FilterComparison<'_>]) -> Vec<String> {
     if rest.is_empty() { Vec::new() } else { vec![format!("the filter also names {}", fields_of(rest))] }
 }
 
-/// Whether all that an update sets are copies of fields of other records.
+/// Whether all that an update sets are copies of fields of other records, which the model does not have as fields.
 fn sets_copies_only(translation: &StepTranslation<'_, '_>, shape: &StatementShape, update: &Document) -> bool {
-    let is_copy = |(_, path, _): (&str, &str, &Bson)| {
-        let named = named(translation.layout, &shape.collection, path);
-        matches!(named, Some(Named::Field { field, .. }) if field.copy_of.is_some())
+    let is_copy = |(_, path, _): (&str, &str, &Bson)| match named(translation.layout, &shape.collection, path) {
+        Some(Named::Field { field, .. }) => field.copy_of.is_some(),
+        Some(_) => false,
+        None => true,
     };
     assignments(update).next().is_some() && assignments(update).all(is_copy)
 }
