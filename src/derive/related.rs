@@ -161,11 +161,15 @@ impl<'m> Translation<'_, 'm> {
     /// Adds to the fields that are read of rows those by which related records are found; without fields they have all but arrays
     /// that the shape adds, and the `_id`s of a list.
     pub fn extend(&self, entity: usize, fields: &mut Vec<String>, with: &[Related]) {
-        let model = self.model();
+        let (model, shape) = (self.model(), self.documents.shape);
         let needed: Vec<String> = with.iter().flat_map(|one| self.needed(one)).collect();
+        // Copies of the newest records have their own fields only.
+        let has_newest = model.parent_of(entity).is_some_and(|parent| shape.newest(model, parent).is_some());
+        let is_own = |field: &String| model.has_field(entity, field);
         let copied = self.documents.shape.copied_list(model, entity).map(|list| model.relations[list].down());
         let mut extra = self.added(entity).into_iter().map(|(_, field)| field).chain(copied.map(str::to_owned));
-        if fields.is_empty() && !extra.any(|field| needed.contains(&field)) {
+        let is_elsewhere = has_newest && !needed.iter().all(is_own);
+        if fields.is_empty() && !is_elsewhere && !extra.any(|field| needed.contains(&field)) {
             return;
         }
         if fields.is_empty() {

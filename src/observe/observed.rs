@@ -55,8 +55,8 @@ impl Observed {
         let mut text = String::new();
         let width = self.operations.iter().map(|operation| operation.name.len()).max().unwrap_or_default();
         for (operation, calls) in self.operations.iter().zip(&self.calls_of) {
-            let InferredOperation { name, weight, does, .. } = operation;
-            let _ = writeln!(text, "  {name:width$}  {calls:>7} calls {weight:>5.1} %  {does}");
+            let InferredOperation { name, weight, .. } = operation;
+            let _ = writeln!(text, "  {name:width$}  {calls:>7} calls  {weight:>5.1} %");
         }
         let share = 100.0 * self.said_statements as f64 / self.statements.max(1) as f64;
         let _ = writeln!(

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use crate::infer::inferred::Inferred;
 use crate::infer::sample::Probe;
-use crate::observe::{Observed, operations};
+use crate::observe::operations;
 
 use super::exit::{CliError, Exit, write_error};
 use super::next::NextCommand;
@@ -66,7 +66,7 @@ pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
     if arguments.json {
         output::print(&summary::json(&inferred, &comparison, &read))?;
     } else {
-        output::print(&observed.as_ref().map(Observed::summary).unwrap_or_default())?;
+        output::print(&observed.as_ref().map(summary::observed).unwrap_or_default())?;
         output::print(&summary::text(&inferred, &comparison, &read, &file, text.lines().count()))?;
     }
     NextCommand::new(["verify", &file]).print();

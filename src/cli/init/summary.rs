@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::infer::compare::DataComparison;
 use crate::infer::inferred::Inferred;
 use crate::infer::layout::InferredOperation;
+use crate::observe::Observed;
 use crate::report::{count, counted, wrap};
 
 use super::source::{MOST_BYTES, MOST_DOCUMENTS, Read};
@@ -157,6 +158,21 @@ fn facts(inferred: &Inferred, collection: usize) -> Vec<String> {
         }
     }
     found
+}
+
+/// What was observed, for a terminal.
+pub fn observed(observed: &Observed) -> String {
+    let mut made = String::new();
+    for line in observed.summary().lines() {
+        // Columns keep their spaces.
+        if line.chars().count() <= WIDTH {
+            let _ = writeln!(made, "{line}");
+        } else {
+            let text = line.trim_start();
+            add(&mut made, &line[..line.len() - text.len()], text);
+        }
+    }
+    made
 }
 
 fn add(made: &mut String, indent: &str, line: &str) {

@@ -391,6 +391,39 @@ fn the_shape_of_the_database_is_recognised() {
 }
 
 #[test]
+fn operations_are_observed_while_an_application_runs() {
+    let filled = Filled::start();
+    let mut numbers = Numbers(5);
+    let users = users(&mut numbers);
+    filled.insert("watched", "users", &users);
+    let order = |n: usize| with(order(&mut numbers, n), "user", id(&users[n % 200]));
+    let orders: Vec<Document> = (0..1_000).map(order).collect();
+    filled.insert("watched", "orders", &orders);
+    filled.index("watched", "orders", doc! { "key": { "user": 1 }, "name": "user" });
+    let from = filled.from("watched");
+    let mut watching = Running::start(filled.place.docshape(&["init", "watched", "--from", &from, "--watch", "15s"]));
+    watching.wait_for("nothing is switched on");
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    for place in 0..40_usize {
+        let found = orders[place].get("user").unwrap();
+        let find = doc! { "find": "orders", "filter": { "user": found } };
+        filled.ask("watched", RawDocumentBuf::try_from(&find).unwrap());
+        if place % 4 == 0 {
+            let status = doc! { "q": { "_id": id(&orders[place]) }, "u": { "$set": { "note": format!("n{place}") } } };
+            filled.ask("watched", RawDocumentBuf::try_from(&doc! { "update": "orders", "updates": [status] }).unwrap());
+        }
+    }
+    let ended = watching.finish().ok();
+    let text = fs::read_to_string(filled.place.path("watched.yaml")).unwrap();
+    assert!(text.contains("# 40 calls, 80.0 %") && text.contains("# 10 calls, 20.0 %"), "{}{text}", ended.stdout);
+    assert!(!text.contains("TODO the mix"), "{text}");
+    finish(filled.place.docshape(&["check", "watched.yaml"])).ok();
+    finish(filled.place.docshape(&["verify", "watched.yaml", "--calls", "40"])).ok();
+    let refused = finish(filled.place.docshape(&["init", "more", "--from", &from, "--profile"]));
+    refused.error(2, &["watched.system.profile has no statement", "--watch 5m"]);
+}
+
+#[test]
 fn no_value_of_a_document_leaves_the_process() {
     const CANARY: &str = "ca4a7y";
     let filled = Filled::start();
