@@ -20,7 +20,7 @@ pub mod references;
 mod relations;
 pub mod sample;
 mod scalar;
-mod skew;
+pub mod skew;
 mod tree;
 pub mod write;
 

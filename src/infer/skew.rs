@@ -1,7 +1,7 @@
 //! How unevenly references are distributed: the exponent of `zipf`, and how many children a record has.
 
 /// Ranks whose shares are added up one by one; those of the rest by an integral.
-const EXACT: u64 = 20_000;
+const EXACT: u64 = 500;
 /// The greatest exponent that is found.
 const GREATEST: f64 = 3.0;
 
@@ -34,17 +34,15 @@ pub fn fan_out(exponent: f64, records: u64, children: u64) -> Vec<u64> {
     (0..ranks).map(|place| (children as f64 * share(place)).round() as u64).collect()
 }
 
-fn harmonic(s: f64, ranks: u64) -> f64 {
-    let head: f64 = (1..=ranks.min(EXACT)).map(|rank| (rank as f64).powf(-s)).sum();
-    let (rest, exact) = (ranks as f64, EXACT as f64);
-    let tail = if ranks <= EXACT {
-        0.0
-    } else if (s - 1.0).abs() > 1e-6 {
-        (rest.powf(1.0 - s) - exact.powf(1.0 - s)) / (1.0 - s)
-    } else {
-        (rest / exact).ln()
-    };
-    head + tail
+/// The sum of i^-s for i from 1 to n: the first terms one by one, the rest as an integral.
+pub fn harmonic(s: f64, n: u64) -> f64 {
+    let first = n.min(EXACT);
+    let sum: f64 = (1..=first).map(|i| (i as f64).powf(-s)).sum();
+    if n == first {
+        return sum;
+    }
+    let (from, to) = (first as f64 + 0.5, n as f64 + 0.5);
+    sum + if (s - 1.0).abs() < 1e-6 { (to / from).ln() } else { (to.powf(1.0 - s) - from.powf(1.0 - s)) / (1.0 - s) }
 }
 
 #[cfg(test)]

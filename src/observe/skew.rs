@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+use crate::generate::{Label, Seed, Stream};
+use crate::infer::skew::harmonic;
+
 /// Below this many calls an exponent says nothing.
 const FEWEST: usize = 30;
 /// Below this many calls an exponent is not better than +-0.4.
@@ -14,6 +17,8 @@ const RESAMPLES: usize = 200;
 const LARGEST: f64 = 3.0;
 /// Steps of the table of exponents.
 const STEPS: usize = 300;
+/// Labels the calls that are drawn again. Their seed is fixed, so that the same log gives the same file.
+const RESAMPLED: Label = Label::new("resampled calls");
 
 /// An exponent of Zipf's law.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,12 +51,12 @@ pub(super) fn estimate(values: &[u64], records: u64) -> Option<Skew> {
     let table: Vec<f64> = (0..=STEPS).map(|step| pair_chance(exponent_of(step as f64), records)).collect();
     let all_once = vec![1_u32; of_value.len()];
     let exponent = exponent(&table, pairs(&of_value, &all_once, numbers.len()));
-    let mut random = SplitMix(1);
+    let mut random = Stream::new(Seed::new(1), RESAMPLED, 0);
     let mut resampled: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
             let mut times = vec![0_u32; of_value.len()];
             for _ in 0..times.len() {
-                times[random.below(of_value.len())] += 1;
+                times[random.below(of_value.len() as u64) as usize] += 1;
             }
             self::exponent(&table, pairs(&of_value, &times, numbers.len()))
         })
@@ -96,40 +101,12 @@ fn pair_chance(exponent: f64, records: u64) -> f64 {
     harmonic(2.0 * exponent, records) / harmonic(exponent, records).powi(2)
 }
 
-/// The sum of i^-s for i from 1 to n: the first terms one by one, the rest as an integral.
-fn harmonic(s: f64, n: u64) -> f64 {
-    let first = n.min(500);
-    let sum: f64 = (1..=first).map(|i| (i as f64).powf(-s)).sum();
-    if n == first {
-        return sum;
-    }
-    let (from, to) = (first as f64 + 0.5, n as f64 + 0.5);
-    sum + if (s - 1.0).abs() < 1e-6 { (to / from).ln() } else { (to.powf(1.0 - s) - from.powf(1.0 - s)) / (1.0 - s) }
-}
-
-/// A small generator with a fixed start, so that the same log gives the same file.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn drawn(calls: usize, records: u64, exponent: f64) -> Vec<u64> {
-        let mut random = SplitMix(7);
+        let mut random = Stream::new(Seed::new(7), RESAMPLED, 0);
         let weights: Vec<f64> = (1..=records).map(|i| (i as f64).powf(-exponent)).collect();
         let sums: Vec<f64> = weights
             .iter()
@@ -139,8 +116,8 @@ mod tests {
             })
             .collect();
         let all = sums[sums.len() - 1];
-        let draw = |random: &mut SplitMix| {
-            let at = all * (random.next() as f64 / u64::MAX as f64);
+        let draw = |random: &mut Stream| {
+            let at = all * (random.unit());
             sums.partition_point(|sum| *sum < at) as u64
         };
         (0..calls).map(|_| draw(&mut random)).collect()

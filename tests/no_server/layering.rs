@@ -20,7 +20,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("campaign", &["engine", "plan", "generate", "server", "record", "results", "stats", "verify"]),
     ("report", &["stats", "results", "record"]),
     ("infer", &["scenario", "compile", "plan", "engine"]),
-    ("observe", &["infer", "server"]),
+    ("observe", &["infer", "server", "generate"]),
     (
         "cli",
         &[
