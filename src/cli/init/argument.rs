@@ -21,12 +21,14 @@ pub struct InitArguments {
     /// Read only these collections; `*` stands for any letters [default: all, up to 200]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
     pub collections: Vec<String>,
-    /// Observe the operations in JSON logs of mongod, also .gz, divided by commas
+    /// Observe the operations in JSON logs of mongod, also .gz [default: guess them]
     ///
-    /// `db.setProfilingLevel(0, { slowms: 0 })` on one member for some minutes logs every statement.
+    /// Several files are divided by commas. `db.setProfilingLevel(0, { slowms: 0 })` on one member for some minutes logs every statement.
     #[arg(long, value_name = "FILES", value_delimiter = ',', conflicts_with_all = ["watch", "profile", "hide_names"])]
     pub log: Vec<PathBuf>,
-    /// Observe the operations for so long, by counters and the oplog; nothing is switched on
+    /// Observe the operations for so long, by counters and the oplog [default: guess them]
+    ///
+    /// Nothing is switched on.
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with_all = ["profile", "hide_names"])]
     pub watch: Option<Duration>,
     /// Observe the operations in system.profile, if the profiler was on

@@ -404,12 +404,12 @@ fn operations_are_observed_while_an_application_runs() {
     let mut watching = Running::start(filled.place.docshape(&["init", "watched", "--from", &from, "--watch", "15s"]));
     watching.wait_for("nothing is switched on");
     std::thread::sleep(std::time::Duration::from_secs(3));
-    for place in 0..40_usize {
-        let found = orders[place].get("user").unwrap();
+    for (place, order) in orders.iter().take(40).enumerate() {
+        let found = order.get("user").unwrap();
         let find = doc! { "find": "orders", "filter": { "user": found } };
         filled.ask("watched", RawDocumentBuf::try_from(&find).unwrap());
         if place % 4 == 0 {
-            let status = doc! { "q": { "_id": id(&orders[place]) }, "u": { "$set": { "note": format!("n{place}") } } };
+            let status = doc! { "q": { "_id": id(order) }, "u": { "$set": { "note": format!("n{place}") } } };
             filled.ask("watched", RawDocumentBuf::try_from(&doc! { "update": "orders", "updates": [status] }).unwrap());
         }
     }
