@@ -11,6 +11,12 @@ use super::{Source, Span, Spanned};
 /// How many problems are shown in full.
 const MAX_SHOWN: usize = 100;
 
+/// So many problems are shown whatever the length of lines.
+const FEWEST_SHOWN: usize = 10;
+
+/// Bytes of lines that are drawn at most, beyond [`FEWEST_SHOWN`] problems.
+const MAX_DRAWN: usize = 4_000_000;
+
 /// How many problems are kept. The others are only counted, so that a file of nothing but problems takes no quadratic time.
 const MAX_KEPT: usize = 1_000;
 
@@ -278,13 +284,16 @@ impl Diagnostics {
     pub fn render(&self, source: &Source, colour: bool) -> String {
         let renderer = if colour { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
         let mut text = String::new();
-        for (diagnostic, uses) in self.sorted().iter().take(MAX_SHOWN) {
+        // A line is drawn whole for each problem in it.
+        let longest = source.text.lines().map(str::len).max().unwrap_or_default();
+        let shown = MAX_SHOWN.min((MAX_DRAWN / longest.max(1)).max(FEWEST_SHOWN));
+        for (diagnostic, uses) in self.sorted().iter().take(shown) {
             text.push_str(&renderer.render(&[group(diagnostic, uses, source)]));
             text.push_str("\n\n");
         }
         let all = self.errors() + self.warnings();
-        if all > MAX_SHOWN {
-            text.push_str(&format!("... and {} more\n\n", all - MAX_SHOWN));
+        if all > shown {
+            text.push_str(&format!("... and {} more\n\n", all - shown));
         }
         text + &self.summary(source) + "\n"
     }
