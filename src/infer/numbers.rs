@@ -1,4 +1,5 @@
-//! Numbers as expressions: weights of few values, quantiles of many. Nothing has more than two digits of the data.
+//! Numbers as expressions: weights of few values, quantiles of many. Nothing has more than two digits of the data, in a
+//! narrow range of their distances from a round number.
 
 /// At most so many different values are listed.
 const FEW: usize = 20;

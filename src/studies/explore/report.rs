@@ -220,8 +220,7 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
         column(
             "worse",
             "slower in",
-            "Operations that take much longer than with the shape that does each of them fastest, or a shape that does no more of anything that is \
-             counted.",
+            "Operations that take much longer than with the shape that does each of them fastest.",
         )
         .text(|one: &(usize, Ranked)| one.1.worse())
         .only(Forms::DETAILED),
@@ -266,12 +265,8 @@ impl Ranked<'_> {
         plain(&self.record.shape_of(self.tried).words())
     }
 
-    /// The operations that take much longer than with the best shape for them; only the name of a shape that is better in everything, if
-    /// there is one.
+    /// The operations that take much longer than with the best shape for them.
     fn worse(&self) -> String {
-        if let Some(better) = better_in_everything(self.record, self.tried) {
-            return format!("all that is counted: {} does no more of it", plain(better));
-        }
         let Some(own) = self.tried.measured() else { return String::new() };
         let fastest = |operation: usize| {
             let all = self.record.tried.iter().filter_map(|one| *one.measured()?.times.get(operation)?);
