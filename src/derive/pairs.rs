@@ -161,7 +161,8 @@ impl Translation<'_, '_> {
     /// The records of a list by one query of its pairs, if these have all that is asked of them.
     pub fn paired(&mut self, from: &str, pairs: &Pairs, entity: usize, selection: &Selection) -> Option<LogicalReply> {
         let (selection, projection) = self.of_pairs(pairs, entity, selection)?;
-        self.documents.index(&pairs.collection, &pairs.index_for(&selection.filter, &selection.sort), false);
+        let (filter, sort) = selection.indexed();
+        self.documents.index(&pairs.collection, &pairs.index_for(&filter, sort), false);
         let find = found_in(&pairs.collection, pairs.of(from), &selection, Some(projection));
         Some(LogicalReply { steps: [selection.before, vec![find]].concat(), value: "reply".to_owned() })
     }

@@ -239,7 +239,8 @@ impl Translation<'_, '_> {
 
     /// A `find` of documents of their own.
     fn found(&mut self, subject: &PathEnd, entity: usize, selection: Selection) -> LogicalReply {
-        self.index_selection(subject, &selection.filter, &selection.sort);
+        let (filter, sort) = selection.indexed();
+        self.index_selection(subject, &filter, sort);
         let start = self.origin(subject).map_or_else(|| map! {}, |(field, id)| map! { field => id });
         let command = self.find(entity, start, &selection);
         LogicalReply { steps: [selection.before, vec![command]].concat(), value: "reply".to_owned() }

@@ -1,6 +1,6 @@
 //! Which records of a list are asked for, and in which order.
 
-use crate::scenario::Node;
+use crate::scenario::{Node, Scalar, Tree};
 
 use super::build::{is_empty, keep, map, mapping, slot, with_all};
 use super::model::{PathEnd, RelationKind, flag, option, text_option, texts};
@@ -21,6 +21,8 @@ pub(super) struct Selection {
     /// Whether it is that of the entity.
     pub is_natural: bool,
     pub is_unordered: bool,
+    /// Whether no index is derived for its condition and order.
+    pub has_no_index: bool,
     pub filter: Node,
     pub skip: Option<Node>,
     pub limit: Option<Node>,
@@ -34,6 +36,11 @@ pub(super) struct Selection {
 impl Selection {
     pub fn is_whole(&self) -> bool {
         self.skip.is_none() && self.limit.is_none()
+    }
+
+    /// The condition and the order that an index is derived for.
+    pub fn indexed(&self) -> (Node, &[(String, i64)]) {
+        if self.has_no_index { (map! {}, &[]) } else { (self.filter.clone(), &self.sort) }
     }
 
     /// Whether an array as it is, or one part of it, has them.
@@ -153,6 +160,7 @@ impl Translation<'_, '_> {
             is_reverse,
             is_natural: own.is_none(),
             is_unordered,
+            has_no_index: option(options, "index").is_some_and(|node| node.tree == Tree::Scalar(Scalar::Bool(false))),
             filter,
             skip,
             limit,

@@ -164,6 +164,23 @@ fn an_operation_by_hand_keeps_the_indexes_of_its_logical_steps() {
     assert!(node("own").get("operations").unwrap().get("newest").is_none());
 }
 
+#[test]
+fn a_list_may_do_without_an_index() {
+    let collections = |list: &str| {
+        let text = format!(
+            "{ENTITIES}  act: {{ arguments: {{ user: uniform(user) }}, does: {{ {list}, where: {{ state: open }}, sort: {{ state: 1, _id: 1 }} }} }}\n\
+             mixes: {{ default: {{ make: 1, act: 1 }} }}\nstrategies: {{ one: {{ shape: {{}} }} }}\n"
+        );
+        let derived = compile::derived(&scenario(&text).0, &Choice::default()).unwrap();
+        derived.strategies[0].1.get("collections").unwrap().on_one_line(str::to_owned)
+    };
+    assert!(collections("list: order").contains("state: 1"));
+    let without = collections("list: order, index: false");
+    assert!(!without.contains("state: 1"), "{without}");
+    let relation_alone = collections("list: user.orders, index: false");
+    assert!(!relation_alone.contains("state: 1") && relation_alone.contains("{ user: 1 }"), "{relation_alone}");
+}
+
 /// The text of a derived strategy, in the place of its shape, is the same strategy.
 #[test]
 fn the_text_of_a_derived_strategy_compiles_to_the_same_plan() {

@@ -276,6 +276,8 @@ pub(super) const LOGICAL: &[Keys] = &[
         optional("size", Takes::Scalar, "the records of a page").example("20"),
         optional("after", Takes::Text, "an argument: only the records behind it in the order").example("last"),
         optional("unordered", Takes::Boolean, "the order does not count").default("`false`", "true"),
+        optional("index", Takes::Boolean, "whether it has an index for its condition and order")
+            .default("`true`", "false"),
         FIELDS,
         WITH,
         AS,

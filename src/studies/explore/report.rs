@@ -230,11 +230,16 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
             "The share of random mixes of the same operations in which its estimate is the lowest.",
         )
         .number(percent, |one: &(usize, Ranked)| one.1.mixes),
-        Measure::data(
+        column(
             "better",
-            "A shape that does no more of anything counted, and less of something; `null` without one.",
-            |one: &(usize, Ranked)| better_in_everything(one.1.record, one.1.tried).map(plain),
-        ),
+            "more work than",
+            "A shape that does no more of anything that is counted (round trips, keys, documents, bytes, oplog), and less of something.",
+        )
+        .text(|one: &(usize, Ranked)| {
+            let better = better_in_everything(one.1.record, one.1.tried).map(plain);
+            Cell::text(better.clone().unwrap_or_default()).with_value(better)
+        })
+        .only(Forms::DETAILED),
     ];
     let row = |(place, (tried, estimate)): (usize, (&'r TriedRecord, f64))| {
         let mixes = mixes.get(tried.name.as_str()).copied().unwrap_or(0.0);

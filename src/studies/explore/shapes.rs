@@ -55,25 +55,46 @@ pub fn variants(plain: &TriedRecord) -> Vec<TriedRecord> {
     std::iter::once(joined).chain(has_totals.then(|| plain.written("ordered"))).collect()
 }
 
-/// A name made of the words of the relations that are not as without an entry; a number where that is too long.
+/// A name made of the words of the relations that are not as without an entry. Where that is too long, relations with the same words
+/// are named together, and copies without their fields; a number where that is too long as well.
 fn name(record: &ExploreRecord, combination: &Combination) -> String {
-    let words = |words: &[String]| {
-        let short = words.join("_").replace("reference", "ref").replace("(*)", "_all");
-        let text: String = short.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        text.split('_').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
-    };
     let chosen =
         record.relations.iter().zip(combination).map(|(relation, choice)| (relation, &relation.choices[*choice]));
-    let parts = chosen.filter(|(relation, own)| **own != relation.plain).map(|(relation, own)| {
-        let name = relation.key.rsplit('.').next().unwrap_or_default();
-        format!("{name}_{}", words(own))
-    });
-    let text = parts.collect::<Vec<_>>().join("__");
+    let chosen: Vec<(&str, &[String])> = chosen
+        .filter(|(relation, own)| **own != relation.plain)
+        .map(|(relation, own)| (relation.key.rsplit('.').next().unwrap_or_default(), own.as_slice()))
+        .collect();
+    let text = chosen.iter().map(|(name, own)| format!("{name}_{}", in_a_name(own))).collect::<Vec<_>>().join("__");
     match text.len() {
         0 => PLAIN.to_owned(),
         1..=LONGEST_NAME => text,
-        _ => format!("{NUMBERED}{}", combination.iter().map(ToString::to_string).collect::<Vec<_>>().join("_")),
+        _ => Some(grouped(&chosen)).filter(|text| text.len() <= LONGEST_NAME).unwrap_or_else(|| {
+            format!("{NUMBERED}{}", combination.iter().map(ToString::to_string).collect::<Vec<_>>().join("_"))
+        }),
     }
+}
+
+fn in_a_name(words: &[String]) -> String {
+    let short = words.join("_").replace("reference", "ref").replace("(*)", "_all");
+    let text: String = short.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    text.split('_').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
+}
+
+/// Relations after the words that they share, such as `copy_region_bidder__embed_comments`.
+fn grouped(chosen: &[(&str, &[String])]) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (relation, words) in chosen {
+        let is_copy = |word: &String| word.starts_with("reference(");
+        let without_fields: Vec<String> =
+            words.iter().map(|word| if is_copy(word) { "copy".to_owned() } else { word.clone() }).collect();
+        let words = in_a_name(&without_fields);
+        match groups.iter_mut().find(|(own, _)| *own == words) {
+            Some((_, relations)) => relations.push(relation),
+            None => groups.push((words, vec![relation])),
+        }
+    }
+    let part = |(words, relations): &(String, Vec<&str>)| format!("{words}_{}", relations.join("_"));
+    groups.iter().map(part).collect::<Vec<_>>().join("__")
 }
 
 /// Gives what is tried a name that nothing else has.
@@ -210,6 +231,16 @@ mod tests {
                 "orders_embed__lines_ref_list_n",
             ]
         );
+    }
+
+    #[test]
+    fn long_names_have_relations_with_the_same_words_together() {
+        let copies = |key| relation(key, &[&["reference"], &["reference(nickname)"], &["embed"]]);
+        let relations = ["user.region", "user.items_on_sale", "bid.bidder", "comment.author"].map(copies).to_vec();
+        let record = ExploreRecord { relations, ..ExploreRecord::default() };
+        let name = |combination: &[usize]| strategies(&record, &combination.to_vec())[0].name.clone();
+        assert_eq!(name(&[1, 0, 2, 0]), "region_ref_nickname__bidder_embed");
+        assert_eq!(name(&[1, 1, 1, 2]), "copy_region_items_on_sale_bidder__embed_author");
     }
 
     #[test]

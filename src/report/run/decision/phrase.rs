@@ -300,10 +300,10 @@ pub fn reason<'n>(reason: Reason, name: &dyn Fn(usize) -> Option<&'n str>) -> St
         Reason::NotJudged => "not judged".into(),
         Reason::Reference => "the one that others are compared with".into(),
         Reason::Identical { baseline } => format!("the same commands as with {}", name(baseline)),
-        Reason::OutOfContext { strategy, alone, in_mix } => format!(
-            "other work alone than in the mix: {} of {}'s calls had an effect, in the mix {}",
+        // Without the strategy, so that strategies with one reason can be named together.
+        Reason::OutOfContext { alone, in_mix, .. } => format!(
+            "other work alone than in the mix: {} of the calls had an effect, in the mix {}",
             percent(alone),
-            name(strategy),
             percent(in_mix)
         ),
         Reason::FewInFlight { strategy, share } => {

@@ -7,7 +7,7 @@ use crate::report::document::{Headline, Tone};
 use crate::report::run::decision::{Judged, NextStep, phrase};
 use crate::report::run::{Evaluation, PartEvaluations, charts, decision, validity, verdict_text};
 use crate::results::{Part, RunRecord};
-use crate::stats::{ComparisonFamily, MINIMUM_ROUNDS, Ranking, Reason, distinct};
+use crate::stats::{ComparisonFamily, MINIMUM_ROUNDS, Ranking, Reason};
 
 use super::heat_map;
 
@@ -69,16 +69,33 @@ fn measured(parts: &PartEvaluations) -> String {
     if texts.is_empty() { "Nothing was measured".to_owned() } else { format!("Measured: {texts}") }
 }
 
-/// Why strategies cannot be compared in the mix: a sentence per strategy and reason.
+/// Why strategies cannot be compared in the mix: a sentence per strategy and reason, each pair once.
 fn inconclusive(parts: &PartEvaluations) -> Vec<String> {
     let name = |place: usize| parts.main().name(place);
     let mix = parts.iter().flat_map(|(_, run)| run.comparisons().filter(|one| one.operation.is_none()));
     let rankings: Vec<Ranking> = mix.filter_map(|one| one.ranking()).collect();
     let all = rankings.iter().flat_map(|ranking| ranking.best_against.iter().chain(&ranking.against_baseline));
-    distinct(all.filter_map(|one| {
-        let reason = one.verdict.reason().filter(|reason| *reason != Reason::NotJudged)?;
-        Some(format!("{} against {}: {}.", name(one.strategy)?, name(one.against)?, phrase::reason(reason, &name)))
-    }))
+    let mut said: Vec<(String, usize, Vec<usize>)> = Vec::new();
+    for one in all {
+        let Some(reason) = one.verdict.reason().filter(|reason| *reason != Reason::NotJudged) else { continue };
+        let (reason, strategy, against) = (phrase::reason(reason, &name), one.strategy, one.against);
+        let same = |(text, _, _): &&mut (String, usize, Vec<usize>)| *text == reason;
+        let is_said = |of: usize, other: usize| {
+            said.iter().any(|(text, first, others)| *text == reason && *first == of && others.contains(&other))
+        };
+        if is_said(strategy, against) || is_said(against, strategy) {
+            continue;
+        }
+        match said.iter_mut().filter(same).find(|(_, first, _)| *first == strategy) {
+            Some((_, _, others)) => others.push(against),
+            None => said.push((reason, strategy, vec![against])),
+        }
+    }
+    let sentence = |(reason, strategy, others): (String, usize, Vec<usize>)| {
+        let others = listed(others.into_iter().filter_map(name));
+        Some(format!("{} against {others}: {reason}.", name(strategy)?))
+    };
+    said.into_iter().filter_map(sentence).collect()
 }
 
 fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<String> {
