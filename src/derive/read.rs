@@ -53,10 +53,10 @@ impl Translation<'_, '_> {
     }
 
     /// The rows of the path of a read; `filter` is what will be asked of them.
-    pub fn rows(&mut self, subject: &PathEnd, filter: &Node) -> Derived<Rows> {
+    pub fn rows(&mut self, subject: &PathEnd, filter: &Node, has_index: bool) -> Derived<Rows> {
         let model = self.model();
         let (from, relation, is_down) = match subject {
-            PathEnd::All(entity) => return Ok(self.all_rows(*entity, filter)),
+            PathEnd::All(entity) => return Ok(self.all_rows(*entity, filter, has_index)),
             PathEnd::Many(from, relation, is_down) => (from, *relation, *is_down),
             PathEnd::Record(..) | PathEnd::One(..) => {
                 return refuse("a path to one record", "many records are needed here", "try `get`");
@@ -86,15 +86,17 @@ impl Translation<'_, '_> {
         Ok(Rows { path: vec!["joined".to_owned()], ..rows }.then([lookup, map! { "$unwind" => "$joined" }]))
     }
 
-    /// The rows of all records of an entity of which a condition may hold.
-    fn all_rows(&mut self, entity: usize, filter: &Node) -> Rows {
+    /// The rows of all records of an entity of which a condition may hold, found by an index or without.
+    fn all_rows(&mut self, entity: usize, filter: &Node, has_index: bool) -> Rows {
         let (collection, path) = self.documents.shape.home(self.model(), entity);
         let certain = filter.as_mapping().unwrap_or_default().iter().filter(|(_, value)| holds_in_arrays(value));
         let certain = certain.fold(map! {}, |made, (key, value)| with(made, &key.value, value.clone()));
         let mut stages = Vec::new();
         if !path.is_empty() {
             if let Some([(first, value), rest @ ..]) = certain.as_mapping() {
-                self.documents.index(&collection, &[(prefixed(&path, &first.value), 1)], false);
+                if has_index {
+                    self.documents.index(&collection, &[(prefixed(&path, &first.value), 1)], false);
+                }
                 // Otherwise each bound may hold for another element, and the server scans the index from one bound only.
                 let is_range = value.as_mapping().is_some_and(|bounds| bounds.len() > 1);
                 stages.push(map! { "$match" => if is_range || !rest.is_empty() {
@@ -211,7 +213,7 @@ impl Translation<'_, '_> {
         if is_apart {
             return Ok(self.found(subject, entity, selection));
         }
-        let rows = self.rows(subject, &selection.filter)?;
+        let rows = self.rows(subject, &selection.filter, !selection.has_no_index)?;
         if selection.by_arrival && !selection.is_reverse {
             // The arrays have this order.
             selection.sort.clear();
@@ -459,7 +461,7 @@ impl Translation<'_, '_> {
             return Ok(LogicalReply::piped(rows, NUMBER));
         }
         self.index_selection(&subject, &filter, &[]);
-        let rows = self.rows(&subject, &filter)?;
+        let rows = self.rows(&subject, &filter, true)?;
         if rows.path.is_empty() {
             return Ok(LogicalReply::of(rows.counted(&filter)));
         }
@@ -486,7 +488,7 @@ impl Translation<'_, '_> {
             return Ok(grouped(rows, &filter, map! { "$sum" => format!("${}", pairs.field(field)) }));
         }
         self.index_fields(&subject, &filter, &[], Some(field));
-        let rows = self.rows(&subject, &filter)?;
+        let rows = self.rows(&subject, &filter, true)?;
         let sum = map! { "$sum" => format!("${}", prefixed(&rows.path, field)) };
         Ok(grouped(rows, &filter, sum))
     }

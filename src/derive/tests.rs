@@ -166,14 +166,19 @@ fn an_operation_by_hand_keeps_the_indexes_of_its_logical_steps() {
 
 #[test]
 fn a_list_may_do_without_an_index() {
-    let collections = |list: &str| {
+    let derived = |list: &str, shape: &str| {
         let text = format!(
             "{ENTITIES}  act: {{ arguments: {{ user: uniform(user) }}, does: {{ {list}, where: {{ state: open }}, sort: {{ state: 1, _id: 1 }} }} }}\n\
-             mixes: {{ default: {{ make: 1, act: 1 }} }}\nstrategies: {{ one: {{ shape: {{}} }} }}\n"
+             mixes: {{ default: {{ make: 1, act: 1 }} }}\nstrategies: {{ one: {{ shape: {{ {shape} }} }} }}\n"
         );
         let derived = compile::derived(&scenario(&text).0, &Choice::default()).unwrap();
         derived.strategies[0].1.get("collections").unwrap().on_one_line(str::to_owned)
     };
+    let collections = |list: &str| derived(list, "");
+    for (inside, list) in [("user.orders: embed", "list: order"), ("user.orders: bucket(5)", "list: order")] {
+        assert!(derived(list, inside).contains("orders.state: 1"), "{inside}");
+        assert!(!derived(&format!("{list}, index: false"), inside).contains("state: 1"), "{inside}");
+    }
     assert!(collections("list: order").contains("state: 1"));
     let without = collections("list: order, index: false");
     assert!(!without.contains("state: 1"), "{without}");

@@ -650,7 +650,7 @@ impl<'m> Translation<'_, 'm> {
             Some(one) => {
                 // Each row has the record, and fields of the one around it.
                 row = format!("r.{name}");
-                let rows = self.rows(subject, &selection.filter)?;
+                let rows = self.rows(subject, &selection.filter, !selection.has_no_index)?;
                 let own = if read.is_empty() { self.narrowed(entity, &[]) } else { read.clone() };
                 let record = if own.is_empty() {
                     format!("${}", rows.path.join(".")).into()
