@@ -41,6 +41,18 @@ def letters(least, most):
     return "".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(least, most)))
 
 
+def prose(least, most):
+    """Text that compresses as prose does, about."""
+    size, text = draw.randint(least, most), ""
+    while len(text) < size:
+        text += draw.choices(WORDS, WORD_WEIGHTS)[0] + " "
+    return text[:size]
+
+
+WORDS = [letters(2, 9) for _ in range(2000)]
+WORD_WEIGHTS = [rank**-1.0 for rank in range(1, 2001)]
+
+
 def zipf(number, exponent):
     """Weights of ranks by Zipf's law."""
     return [rank**-exponent for rank in range(1, number + 1)]
@@ -60,7 +72,7 @@ def shop(db):
         one = {"_id": oid(), "sku": f"SKU{n:05}", "name": letters(8, 30), "category": n % 12, "price": draw.randint(100, 90_000),
                "stock": {f"wh{place}": draw.randrange(50) for place in draw.sample(range(12), 3)}}
         if draw.random() < 0.6:
-            one["description"] = letters(50, 800)
+            one["description"] = prose(50, 800)
         products.append(one)
     users = [{"_id": oid(), "name": letters(4, 12), "email": f"u{n}@shop.example", "created": date(n), "age": draw.randrange(18, 90)} for n in range(3000)]
     orders = []
@@ -68,7 +80,7 @@ def shop(db):
         lines = [{"_id": oid(), "product": one["_id"], "product_name": one["name"], "quantity": draw.randrange(1, 6), "price": one["price"] if draw.random() < 0.8 else 1}
                  for one in drawn(products, 1.1, draw.randint(1, 4))]
         orders.append({"_id": oid(), "user": user["_id"], "placed": date(n * 5), "status": draw.choice(["open", "shipped"]), "lines": lines})
-    reviews = [{"_id": oid(), "product": product["_id"], "user": draw.choice(users)["_id"], "stars": draw.randint(1, 5), "text": letters(5, 400), "at": date(n)}
+    reviews = [{"_id": oid(), "product": product["_id"], "user": draw.choice(users)["_id"], "stars": draw.randint(1, 5), "text": prose(5, 400), "at": date(n)}
                for n, product in enumerate(drawn(products, 0.9, 19_000))]
     fill(db, products=products, users=users, orders=orders, reviews=reviews)
     db.products.create_index("sku", unique=True)
@@ -187,13 +199,13 @@ def worst(made, kind):
     return max((one["d"] for one in made[kind]), default=0.0)
 
 
-def bytes_of(client, source, target):
-    """Bytes of documents' storage and of indexes, after the documents of a database are loaded into a new one."""
+def bytes_of(client, source, target, like):
+    """Bytes of documents' storage and of indexes, after the documents of a database are loaded into a new one that has the indexes of another."""
     client.drop_database(target)
     for name in source.list_collection_names(filter={"type": "collection"}):
         own = client[target][name]
         own.insert_many(source[name].find().sort("_id", 1))
-        for index in source[name].list_indexes():
+        for index in like[name].list_indexes():
             if index["name"] != "_id_":
                 own.create_indexes([pymongo.IndexModel(list(index["key"].items()), **{k: v for k, v in index.items() if k in ("unique", "sparse", "partialFilterExpression")})])
     client.admin.command("fsync")
@@ -214,10 +226,10 @@ def data(client, uri, work):
         error = lambda quantile: max(abs(one[quantile][1] / one[quantile][0] - 1) for one in compared["sizes"])
         codes = [code, docshape(work, "check", f"{name}.yaml")[0], docshape(work, "verify", f"{name}.yaml")[0]]
         before = set(client.list_database_names())
-        codes.append(docshape(work, "run", f"{name}.yaml", "--preset", "smoke", "--no-verify", "--keep", "--uri", uri)[0])
+        codes.append(docshape(work, "run", f"{name}.yaml", "--preset", "smoke", "--no-verify", "--keep", "--yes", "--uri", uri)[0])
         kept = [one for one in client.list_database_names() if one not in before]
-        true, ours = bytes_of(client, client[name], "alike"), bytes_of(client, client[kept[0]], "alike")
-        per = lambda place: ", ".join(f"{(ours[one][place] / ours[one][3]) / (true[one][place] / true[one][3]) - 1:+.0%}" for one in sorted(true) if one in ours)
+        true, ours = (bytes_of(client, client[one], "alike", client[name]) for one in (name, kept[0]))
+        per = lambda place: ", ".join(f"{(ours[one][place] / ours[one][3]) / (true[one][place] / true[one][3]) - 1:+.0%}" for one in sorted(true) if one in ours and true[one][3] >= 1000)
         documents = sum(one[3] for one in true.values())
         print(f"| {name} | {documents:,} | {seconds:.1f} s | {memory:.0f} MB | {error('p50'):.0%} | {error('p99'):.0%} | {worst(compared, 'arrays'):.3f} "
               f"| {worst(compared, 'children'):.3f} | {per(1)} | {per(2)} | {codes} |", flush=True)
@@ -234,7 +246,7 @@ def shapes(client, uri, work):
         _, out, _, _ = docshape(work, "init", name, "--from", uri.replace("/?", f"/{name}?"), "--json")
         words = ", ".join(f"{one['relation']}: {' + '.join(one['words'])}" for one in json.loads(out)["shape"])
         verified = docshape(work, "verify", f"{name}.yaml")[0]
-        code, _, seconds, _ = docshape(work, "explore", f"{name}.yaml", "--no-finals", "--budget", "60s", "--preset", "smoke", "--uri", uri, "--out", f"{name}-explored")
+        code, _, seconds, _ = docshape(work, "explore", f"{name}.yaml", "--no-finals", "--budget", "60s", "--preset", "smoke", "--out", f"{name}-explored")
         record = json.loads((work / f"{name}-explored" / "explore.json").read_text())
         measured = [one for one in record["tried"] if isinstance(one["outcome"], dict) and "measured" in one["outcome"]]
         problems = [one["name"] for one in record["tried"] if isinstance(one["outcome"], dict) and "measured" not in one["outcome"] and "refused" not in one["outcome"]]
