@@ -65,7 +65,7 @@ fn best(name: &str, paired: &[(&RawDocument, &RawDocumentBuf)]) -> Option<Copy> 
         |document: &RawDocument, name: &str| document.get(name).ok().flatten().and_then(|one| Bson::try_from(one).ok());
     let own: Vec<(Bson, &RawDocumentBuf)> =
         paired.iter().filter_map(|(owner, target)| Some((value(owner, name)?, *target))).collect();
-    let different: HashSet<String> = own.iter().map(|(value, _)| key_of(value)).collect();
+    let different: HashSet<Vec<u8>> = own.iter().map(|(value, _)| key_of(value)).collect();
     if own.len() < FEWEST.0 || different.len() <= FEWEST.1 {
         return None;
     }
@@ -87,7 +87,7 @@ fn targets(
     sample: &CollectionSample,
     pairs: &[(Bson, &RawDocument)],
     probe: &mut impl Probe,
-) -> HashMap<String, RawDocumentBuf> {
+) -> HashMap<Vec<u8>, RawDocumentBuf> {
     let mut seen = HashSet::new();
     let ids: Vec<Bson> = pairs.iter().map(|(id, _)| id.clone()).filter(|id| seen.insert(key_of(id))).collect();
     let found = if sample.is_whole { sample.documents.clone() } else { probe.records(&sample.name, &ids) };

@@ -278,7 +278,7 @@ pub fn clock_field(node: &SeenNode) -> Option<String> {
     let documents = node.of_kind(ValueKind::Object);
     let is_one = |(name, field): &&(String, SeenNode)| {
         let values = field.values_of(ValueKind::Date);
-        let distinct: HashSet<String> = values.iter().map(key_of).collect();
+        let distinct: HashSet<Vec<u8>> = values.iter().map(key_of).collect();
         is_plain(name)
             && field.seen == documents
             && field.of_kind(ValueKind::Date) == documents

@@ -13,6 +13,8 @@ use super::tree::{SeenNode, SeenTree, VALUES, ValueKind};
 const FEWEST_VALUES: usize = 8;
 /// Values that are looked up.
 const LOOKED_UP: usize = 100;
+/// How many of them come first: where 90 % are keys, at most half of these are with a probability of 0.2 %.
+const FIRST_LOOKED_UP: usize = 10;
 /// The least share of values that are found, and the least by which it exceeds what chance would find.
 const LEAST: (f64, f64) = (0.9, 0.3);
 /// Records whose children are counted.
@@ -100,7 +102,7 @@ pub fn is_key(sample: &CollectionSample, documents: u64, name: &str, node: &Seen
     }
     let kinds = [ValueKind::Text, ValueKind::Int, ValueKind::Long, ValueKind::Uuid];
     let values: Vec<&Bson> = kinds.iter().flat_map(|kind| node.values_of(*kind)).collect();
-    let distinct: HashSet<String> = values.iter().map(|value| key_of(value)).collect();
+    let distinct: HashSet<Vec<u8>> = values.iter().map(|value| key_of(value)).collect();
     values.len() >= DISTINCT
         && distinct.len() == values.len()
         && values.len() as u64 == node.seen.min(VALUES as u64)
@@ -197,10 +199,15 @@ impl ReferenceSearch<'_> {
         if sample.is_whole {
             return Some(share(sample.contained(field, asked), asked.len()));
         }
-        if sample.is_indexed(field)
-            && let Some(found) = probe.contained(&sample.name, field, asked)
-        {
-            return Some(share(found, asked.len()));
+        if sample.is_indexed(field) {
+            // Most fields have nothing to do with most keys: a few values tell.
+            let first = spread(asked, FIRST_LOOKED_UP);
+            if probe.contained(&sample.name, field, &first).is_some_and(|found| 2 * found <= first.len() as u64) {
+                return None;
+            }
+            if let Some(found) = probe.contained(&sample.name, field, asked) {
+                return Some(share(found, asked.len()));
+            }
         }
         let found = sample.contained(field, distinct);
         let fraction = sample.documents.len() as f64 / sample.count.max(1) as f64;
@@ -260,7 +267,7 @@ fn spread(values: &[Bson], most: usize) -> Vec<Bson> {
 }
 
 fn counts(values: &[Bson]) -> Vec<u64> {
-    let mut counts: HashMap<String, u64> = HashMap::new();
+    let mut counts: HashMap<Vec<u8>, u64> = HashMap::new();
     values.iter().for_each(|value| *counts.entry(key_of(value)).or_default() += 1);
     counts.into_values().collect()
 }

@@ -247,7 +247,7 @@ impl Relations {
 /// Whether values are different, ObjectIds included.
 fn is_unique(documents: u64, name: &str, node: &SeenNode) -> bool {
     let ids = node.values_of(ValueKind::ObjectId);
-    let distinct: HashSet<String> = ids.iter().map(super::sample::key_of).collect();
+    let distinct: HashSet<Vec<u8>> = ids.iter().map(super::sample::key_of).collect();
     ids.len() >= 20 && distinct.len() == ids.len() || is_key(&CollectionSample::default(), documents, name, node)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bson::{Bson, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, RawBsonRef, RawDocument, RawDocumentBuf, doc};
 
 /// What was read of one collection.
 #[derive(Debug, Clone, Default)]
@@ -106,12 +106,9 @@ impl Probe for NoProbe {
 }
 
 /// A value by which equal values are found: ints of both sizes are equal.
-pub fn key_of(value: &Bson) -> String {
-    match value {
-        Bson::Int32(n) => n.to_string(),
-        Bson::Int64(n) => n.to_string(),
-        other => format!("{other:?}"),
-    }
+pub fn key_of(value: &Bson) -> Vec<u8> {
+    let value = if let Bson::Int32(n) = value { Bson::Int64((*n).into()) } else { value.clone() };
+    bson::serialize_to_vec(&doc! { "": &value }).unwrap_or_else(|_| format!("{value:?}").into_bytes())
 }
 
 impl CollectionSample {
@@ -131,13 +128,13 @@ impl CollectionSample {
 
     /// As [`Probe::contained`], from the sample; exact only if that is whole.
     pub fn contained(&self, field: &str, values: &[Bson]) -> u64 {
-        let own: HashSet<String> = self.values(&[field.to_owned()]).iter().map(key_of).collect();
+        let own: HashSet<Vec<u8>> = self.values(&[field.to_owned()]).iter().map(key_of).collect();
         values.iter().filter(|value| own.contains(&key_of(value))).count() as u64
     }
 
     /// As [`Probe::occurrences`], from the sample.
     pub fn occurrences(&self, path: &[String], values: &[Bson]) -> Vec<u64> {
-        let mut counts: HashMap<String, u64> = HashMap::new();
+        let mut counts: HashMap<Vec<u8>, u64> = HashMap::new();
         self.values(path).iter().for_each(|value| *counts.entry(key_of(value)).or_default() += 1);
         values.iter().map(|value| counts.get(&key_of(value)).copied().unwrap_or(0)).collect()
     }

@@ -241,7 +241,7 @@ impl Probe for Live {
         let row = |row: &RawDocumentBuf| {
             Some((key_of(&Bson::try_from(row.get("_id").ok()??).ok()?), number(row, "n") as u64))
         };
-        let counts: HashMap<String, u64> = found.iter().filter_map(row).collect();
+        let counts: HashMap<Vec<u8>, u64> = found.iter().filter_map(row).collect();
         Some(values.iter().map(|value| counts.get(&key_of(value)).copied().unwrap_or(0)).collect())
     }
 
