@@ -5,12 +5,17 @@ const EXACT: u64 = 500;
 /// The greatest exponent that is found.
 const GREATEST: f64 = 3.0;
 
-/// The exponent from how often each value occurs among references to `records`: the chance that two of them lead to the same
-/// record is H(2s) / H(s)^2, where H(s) is the sum of rank^-s. It needs no scan, and no order of the records.
+/// The exponent from how often each value occurs among references to `records`. It needs no scan, and no order of the records.
 pub fn exponent(counts: &[u64], records: u64) -> f64 {
     let n: f64 = counts.iter().map(|count| *count as f64).sum();
+    let same: f64 = counts.iter().map(|count| *count as f64 * (*count as f64 - 1.0)).sum();
+    exponent_of_chance(same / (n * (n - 1.0)), records)
+}
+
+/// The exponent for which two draws give the same of `records` with this chance: it is H(2s) / H(s)^2, where H(s) is the sum of
+/// rank^-s.
+pub fn exponent_of_chance(same: f64, records: u64) -> f64 {
     let records = records.max(2);
-    let same: f64 = counts.iter().map(|count| *count as f64 * (*count as f64 - 1.0)).sum::<f64>() / (n * (n - 1.0));
     if !same.is_finite() || same <= 1.0 / records as f64 {
         return 0.0;
     }
@@ -35,7 +40,7 @@ pub fn fan_out(exponent: f64, records: u64, children: u64) -> Vec<u64> {
 }
 
 /// The sum of i^-s for i from 1 to n: the first terms one by one, the rest as an integral.
-pub fn harmonic(s: f64, n: u64) -> f64 {
+fn harmonic(s: f64, n: u64) -> f64 {
     let first = n.min(EXACT);
     let sum: f64 = (1..=first).map(|i| (i as f64).powf(-s)).sum();
     if n == first {

@@ -23,22 +23,29 @@ impl<'l> Named<'l> {
             Named::Children { child } | Named::Array { child } => parent(layout, child),
         }
     }
+
+    /// The name of the field or relation in the model.
+    pub(super) fn name(self) -> &'l str {
+        match self {
+            Named::Field { field, .. } => &field.field,
+            Named::Parent { entity } => relation_to_parent(entity),
+            Named::Children { child } | Named::Array { child } => relation_name(child),
+        }
+    }
+
+    /// The entity of the records that it leads to.
+    pub(super) fn target(self, layout: &'l Layout) -> Option<&'l EntityPlace> {
+        match self {
+            Named::Field { field, below: false, .. } => entity(layout, field.refers.as_ref()?),
+            Named::Field { .. } => None,
+            Named::Parent { entity } => parent(layout, entity),
+            Named::Children { child } | Named::Array { child } => Some(child),
+        }
+    }
 }
 
-/// What stands for the elements of an array in the paths of a layout.
+/// What stands for the elements of an array in the paths of a layout. Paths of commands pass through arrays.
 const ELEMENTS: &str = "[]";
-
-/// Whether a path of the layout is this one, but for arrays, which paths of commands pass through.
-fn is_path(known: &[String], path: &[String]) -> bool {
-    starts_with(path, known) == Some(path.len())
-}
-
-/// How many parts of a path the known one has, if it begins with it.
-fn starts_with(path: &[String], known: &[String]) -> Option<usize> {
-    let known: Vec<&String> = known.iter().filter(|part| *part != ELEMENTS).collect();
-    (!known.is_empty() && known.len() <= path.len() && known.iter().zip(path).all(|(a, b)| *a == b))
-        .then_some(known.len())
-}
 
 /// The field of the record's key.
 pub(super) const KEY: &str = "_id";
@@ -58,6 +65,16 @@ pub(super) fn parent<'l>(layout: &'l Layout, child: &EntityPlace) -> Option<&'l 
     entity(layout, &child.parent.as_ref()?.entity)
 }
 
+/// The name of the relation from the parent to these children.
+pub(super) fn relation_name(child: &EntityPlace) -> &str {
+    child.parent.as_ref().map(|parent| parent.relation.as_str()).unwrap_or_default()
+}
+
+/// The name of the relation from a child to its parent: that of the parent's entity.
+pub(super) fn relation_to_parent(child: &EntityPlace) -> &str {
+    child.parent.as_ref().map(|parent| parent.entity.as_str()).unwrap_or_default()
+}
+
 /// The path of the key of a record, below the record.
 pub(super) fn key_path(entity: &EntityPlace) -> String {
     let key = entity.fields.iter().find(|field| field.field == KEY);
@@ -74,64 +91,66 @@ pub(super) fn inside<'l>(layout: &'l Layout, owner: &EntityPlace) -> Vec<&'l Ent
     layout.entities.iter().filter(is_child).collect()
 }
 
-/// Returns what a path in the documents of a collection names, without positions (`$`, `$[x]`, numbers) in arrays of records.
+/// Returns what a path in the documents of a collection names.
 pub(super) fn named<'l>(layout: &'l Layout, collection: &str, path: &str) -> Option<Named<'l>> {
-    let is_array = |path: &[String]| {
-        let of_collection = layout.entities.iter().filter(|entity| entity.collection == collection);
-        of_collection.filter_map(|entity| entity.array.as_deref()).any(|array| is_path(array, path))
-    };
-    let mut parts: Vec<String> = Vec::new();
-    for part in path.split('.') {
-        let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        let is_position = part.starts_with('$') || (is_number && is_array(&parts));
-        if !is_position {
-            parts.push(part.to_owned());
-        }
-    }
-    let depth = |entity: &EntityPlace| match &entity.array {
-        Some(array) => starts_with(&parts, array),
-        None => Some(0),
-    };
-    let of_collection = layout.entities.iter().filter(|entity| entity.collection == collection);
-    let (depth, entity) =
-        of_collection.filter_map(|entity| Some((depth(entity)?, entity))).max_by_key(|(depth, _)| *depth)?;
-    let rest = &parts[depth..];
-    if rest.is_empty() {
-        return Some(Named::Array { child: entity });
-    }
-    of_record(layout, entity, rest)
-}
-
-fn of_record<'l>(layout: &'l Layout, entity: &'l EntityPlace, path: &[String]) -> Option<Named<'l>> {
-    let reference = entity.parent.as_ref().and_then(|parent| parent.reference.as_ref());
-    if reference.is_some_and(|reference| is_path(reference, path)) {
-        return Some(Named::Parent { entity });
-    }
-    let is_list = |child: &&EntityPlace| {
-        let parent = child.parent.as_ref();
-        parent.is_some_and(|parent| {
-            parent.entity == entity.entity && parent.list.as_ref().is_some_and(|list| is_path(list, path))
-        })
-    };
-    if let Some(child) = layout.entities.iter().find(is_list) {
-        return Some(Named::Children { child });
-    }
-    let fields = entity.fields.iter().filter_map(|field| Some((starts_with(path, &field.path)?, field)));
-    let (length, field) = fields.max_by_key(|(length, _)| *length)?;
-    Some(Named::Field { entity, field, below: length < path.len() })
+    found(layout, collection, path).map(|(_, named)| named)
 }
 
 /// A path with `*` for what is below a field, where the keys of maps are.
 pub(super) fn without_keys(layout: &Layout, collection: &str, path: &str) -> String {
-    match named(layout, collection, path) {
-        Some(Named::Field { entity, field, below: true }) => {
-            let array = entity.array.as_deref().unwrap_or_default();
-            let known = array.iter().chain(&field.path).map(String::as_str).filter(|part| *part != ELEMENTS);
-            let known: Vec<&str> = known.collect();
-            format!("{}.*", known.join("."))
-        }
+    match found(layout, collection, path) {
+        Some((known, Named::Field { below: true, .. })) => format!("{}.*", known.join(".")),
         _ => path.to_owned(),
     }
+}
+
+/// What a path names, and how the layout has it, without positions (`$`, `$[x]`, numbers) in arrays of records.
+fn found<'l>(layout: &'l Layout, collection: &str, path: &str) -> Option<(Vec<&'l str>, Named<'l>)> {
+    let known = known(layout, collection);
+    let is_array = |path: &[&str]| known.iter().any(|(of, named)| of == path && matches!(named, Named::Array { .. }));
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('.') {
+        let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        if !(part.starts_with('$') || (is_number && is_array(&parts))) {
+            parts.push(part);
+        }
+    }
+    let fits = |(known, named): &(Vec<&'l str>, Named<'l>)| match named {
+        Named::Field { .. } => parts.starts_with(known),
+        _ => parts == *known,
+    };
+    let (known, mut named) = known.into_iter().filter(fits).max_by_key(|(known, _)| known.len())?;
+    if let Named::Field { below, .. } = &mut named {
+        *below = known.len() < parts.len();
+    }
+    Some((known, named))
+}
+
+/// All that a layout has of a collection, by path: what is most important last.
+fn known<'l>(layout: &'l Layout, collection: &str) -> Vec<(Vec<&'l str>, Named<'l>)> {
+    let mut known = Vec::new();
+    for entity in layout.entities.iter().filter(|entity| entity.collection == collection) {
+        let mut add = |path: &'l [String], named| {
+            let all = entity.array.iter().flatten().chain(path).map(String::as_str);
+            known.push((all.filter(|part| *part != ELEMENTS).collect(), named));
+        };
+        for field in entity.fields.iter().filter(|field| !field.path.is_empty()) {
+            add(&field.path, Named::Field { entity, field, below: false });
+        }
+        for child in &layout.entities {
+            let of = child.parent.as_ref().filter(|parent| parent.entity == entity.entity);
+            if let Some(list) = of.and_then(|parent| parent.list.as_ref()) {
+                add(list, Named::Children { child });
+            }
+        }
+        if let Some(reference) = entity.parent.as_ref().and_then(|parent| parent.reference.as_ref()) {
+            add(reference, Named::Parent { entity });
+        }
+        if entity.array.is_some() {
+            add(&[], Named::Array { child: entity });
+        }
+    }
+    known
 }
 
 /// A layout of a shop for tests, as its documents are.

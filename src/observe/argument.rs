@@ -2,169 +2,134 @@
 
 use std::collections::BTreeMap;
 
-use crate::infer::layout::EntityPlace;
+use crate::infer::layout::{EntityPlace, Layout};
 
 use super::calls::Group;
-use super::observations::Observations;
+use super::shape::StatementShape;
 use super::skew::{FEW, estimate};
-use super::text::argument;
+use super::text::{argument, free};
 
 /// More pages than this are drawn evenly.
 const MOST_PAGES: u64 = 10;
 
-/// A value of a statement: the number of the part of the group, and the slot.
-pub(super) type Draw = (usize, usize);
-
-/// The arguments, in the order in which they were needed.
-#[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct DrawnArguments {
-    items: Vec<DrawnArgument>,
+/// The translation of a group of statements into logical steps: what these need besides their own text.
+#[derive(Debug)]
+pub(super) struct StepTranslation<'a, 'l> {
+    pub(super) layout: &'l Layout,
+    group: &'a Group<'a>,
+    /// The part of the group that is translated.
+    pub(super) part: usize,
+    /// In the order in which they were needed.
+    arguments: Vec<DrawnArgument>,
+    comments: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 struct DrawnArgument {
     name: String,
-    source: ArgumentSource,
+    generator: String,
+    /// How unevenly it is drawn.
+    comment: Option<String>,
+    /// The entity of a record.
+    record_of: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum ArgumentSource {
-    /// A record, with the values that named it.
-    Record {
-        entity: String,
-        records: u64,
-        draw: Option<Draw>,
-    },
-    Expression(String),
-    /// Records, as many as the list had values.
-    Sample {
-        entity: String,
-        field: Option<String>,
-        draw: Draw,
-    },
-    /// The number of a page, from the documents that were skipped.
-    Page {
-        draw: Draw,
-        size: i64,
-    },
-}
+impl<'a, 'l> StepTranslation<'a, 'l> {
+    pub(super) fn new(layout: &'l Layout, group: &'a Group<'a>, part: usize) -> Self {
+        StepTranslation { layout, group, part, arguments: Vec::new(), comments: Vec::new() }
+    }
 
-impl DrawnArguments {
-    /// A record of an entity, and the name of its argument.
-    pub(super) fn record(&mut self, entity: &EntityPlace, draw: Option<Draw>) -> String {
-        let (name, records) = (entity.entity.clone(), entity.count);
-        self.add(&entity.entity, ArgumentSource::Record { entity: name, records, draw })
+    pub(super) fn shape(&self) -> &'a StatementShape {
+        self.group.parts[self.part].shape
+    }
+
+    /// Adds a comment on the operation, once.
+    pub(super) fn comment(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.comments.contains(&text) {
+            self.comments.push(text);
+        }
+    }
+
+    /// The argument with a record of an entity, which the value of a slot named.
+    pub(super) fn record(&mut self, entity: &EntityPlace, slot: Option<usize>) -> String {
+        let skew = slot.and_then(|slot| estimate(&self.values(slot), entity.count));
+        let of = &entity.entity;
+        let (generator, comment) = match skew {
+            None => (format!("uniform({of})"), None),
+            Some(skew) => {
+                let few = match skew.calls {
+                    FEW.. => String::new(),
+                    calls => format!(", not better than +-0.4 from {calls} calls"),
+                };
+                let interval = format!("{:.2} (95 % CI {:.2}-{:.2}{few})", skew.exponent, skew.low, skew.high);
+                // Rounding must not turn a skew into none, nor the other way round.
+                if skew.low <= 0.0 || skew.exponent < 0.01 {
+                    (format!("uniform({of})"), Some(format!("uniform, its exponent is {interval}")))
+                } else {
+                    (format!("zipf({of}, {:.2})", skew.exponent), Some(format!("exponent {interval}")))
+                }
+            }
+        };
+        self.add(of, generator, comment, Some(of.clone()))
     }
 
     /// The argument with a record of this entity, if there is one.
-    pub(super) fn record_of(&self, entity: &str) -> Option<&str> {
-        let is_record =
-            |source: &ArgumentSource| matches!(source, ArgumentSource::Record { entity: of, .. } if of == entity);
-        self.items.iter().find(|item| is_record(&item.source)).map(|item| item.name.as_str())
+    pub(super) fn record_of(&self, entity: &str) -> Option<String> {
+        let found = self.arguments.iter().find(|argument| argument.record_of.as_deref() == Some(entity));
+        found.map(|argument| argument.name.clone())
     }
 
-    /// A value that an expression draws.
+    /// The argument with a value that an expression draws.
     pub(super) fn expression(&mut self, name: &str, expression: String) -> String {
-        self.add(&argument(name), ArgumentSource::Expression(expression))
+        self.add(&argument(name), expression, None, None)
     }
 
-    /// A list of records, or of the values of one of their fields.
-    pub(super) fn sample(&mut self, name: &str, entity: &str, field: Option<&str>, draw: Draw) -> String {
-        let (entity, field) = (entity.to_owned(), field.map(str::to_owned));
-        self.add(&argument(name), ArgumentSource::Sample { entity, field, draw })
+    /// The argument with a list of records, or of the values of one of their fields: as many as the median of the lists.
+    pub(super) fn sample(&mut self, name: &str, entity: &str, field: Option<&str>, slot: usize) -> String {
+        let mut sizes = self.values(slot);
+        sizes.sort_unstable();
+        let median = sizes.get(sizes.len() / 2).copied().unwrap_or_default().max(1);
+        let map = field.map(|field| format!(".map(x, x.{field})")).unwrap_or_default();
+        self.expression(name, format!("sample({entity}, {median}){map}"))
     }
 
-    /// The number of a page.
-    pub(super) fn page(&mut self, size: i64, draw: Draw) -> String {
-        self.add("page", ArgumentSource::Page { draw, size })
+    /// The argument with the number of a page, from the documents that were skipped.
+    pub(super) fn page(&mut self, size: i64, slot: usize) -> String {
+        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+        for skipped in self.values(slot) {
+            *counts.entry(skipped / size.unsigned_abs().max(1) + 1).or_default() += 1;
+        }
+        let last = counts.keys().next_back().copied().unwrap_or(1);
+        let list = |numbers: Vec<&u64>| numbers.into_iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        let (pages, weights) = (list(counts.keys().collect()), list(counts.values().collect()));
+        let few = format!("one_of([{pages}], [{weights}])");
+        self.expression("page", if last > MOST_PAGES { format!("uniform(1, {last})") } else { few })
     }
 
-    fn add(&mut self, name: &str, source: ArgumentSource) -> String {
-        let is_taken = |name: &str| self.items.iter().any(|item| item.name == name);
-        let name = if is_taken(name) {
-            let numbered = (2..).map(|n| format!("{name}_{n}")).find(|name| !is_taken(name));
-            numbered.unwrap_or_default()
-        } else {
-            name.to_owned()
-        };
-        self.items.push(DrawnArgument { name: name.clone(), source });
+    fn values(&self, slot: usize) -> Vec<u64> {
+        self.group.parts[self.part].values(slot)
+    }
+
+    fn add(&mut self, name: &str, generator: String, comment: Option<String>, record_of: Option<String>) -> String {
+        let name = free(name, |name| self.arguments.iter().any(|argument| argument.name == name));
+        let comment = comment.map(|comment| format!("{name}: {comment}"));
+        self.arguments.push(DrawnArgument { name: name.clone(), generator, comment, record_of });
         name
     }
 
-    /// Leaves out what neither the step nor another argument names.
-    pub(super) fn keep_used(&mut self, does: &str) {
+    /// The arguments that the steps or other arguments name, with their generators; and all comments.
+    pub(super) fn finish(self, does: &str) -> (Vec<(String, String)>, Vec<String>) {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
-        let names = |text: &str, name: &str| text.split(|c| !is_part(c)).any(|word| word == name);
-        let all = self.items.clone();
-        self.items.retain(|item| {
-            let draws = |other: &DrawnArgument| {
-                matches!(&other.source, ArgumentSource::Expression(text) if text.starts_with(&format!("{}.", item.name)))
-            };
-            names(does, &item.name) || all.iter().any(draws)
-        });
-    }
-
-    /// The arguments with their generators, and comments on how unevenly they are drawn.
-    pub(super) fn written(&self, observations: &Observations, group: &Group) -> (Vec<(String, String)>, Vec<String>) {
-        let mut comments = Vec::new();
-        let write = |item: &DrawnArgument| {
-            let generator = match &item.source {
-                ArgumentSource::Expression(expression) => expression.clone(),
-                ArgumentSource::Record { entity, records, draw } => {
-                    let values = draw.map(|draw| values(observations, group, draw)).unwrap_or_default();
-                    record(&item.name, entity, &values, *records, &mut comments)
-                }
-                ArgumentSource::Sample { entity, field, draw } => {
-                    let size = median(values(observations, group, *draw)).max(1);
-                    let map = field.as_ref().map(|field| format!(".map(x, x.{field})")).unwrap_or_default();
-                    format!("sample({entity}, {size}){map}")
-                }
-                ArgumentSource::Page { draw, size } => pages(&values(observations, group, *draw), *size),
-            };
-            (item.name.clone(), generator)
+        let is_used = |name: &str| {
+            does.split(|c| !is_part(c)).any(|word| word == name)
+                || self.arguments.iter().any(|other| other.generator.starts_with(&format!("{name}.")))
         };
-        let written = self.items.iter().map(write).collect();
-        (written, comments)
+        let (mut used, mut comments) = (Vec::new(), self.comments);
+        for argument in self.arguments.iter().filter(|argument| is_used(&argument.name)) {
+            used.push((argument.name.clone(), argument.generator.clone()));
+            comments.extend(argument.comment.clone());
+        }
+        (used, comments)
     }
-}
-
-fn values(observations: &Observations, group: &Group, (part, slot): Draw) -> Vec<u64> {
-    let statements = group.parts.get(part).map(|part| part.statements.as_slice()).unwrap_or_default();
-    statements.iter().filter_map(|statement| observations.statements[*statement].values.get(slot).copied()).collect()
-}
-
-fn record(name: &str, entity: &str, values: &[u64], records: u64, comments: &mut Vec<String>) -> String {
-    let Some(skew) = estimate(values, records) else {
-        return format!("uniform({entity})");
-    };
-    let few =
-        if skew.calls < FEW { format!(", not better than +-0.4 from {} calls", skew.calls) } else { String::new() };
-    let interval = format!("{:.2} (95 % CI {:.2}-{:.2}{few})", skew.exponent, skew.low, skew.high);
-    // Rounding must not turn a skew into none, nor the other way round.
-    if skew.low <= 0.0 || skew.exponent < 0.01 {
-        comments.push(format!("{name}: uniform, its exponent is {interval}"));
-        return format!("uniform({entity})");
-    }
-    comments.push(format!("{name}: exponent {interval}"));
-    format!("zipf({entity}, {:.2})", skew.exponent)
-}
-
-fn median(mut sizes: Vec<u64>) -> u64 {
-    sizes.sort_unstable();
-    sizes.get(sizes.len() / 2).copied().unwrap_or_default()
-}
-
-fn pages(skipped: &[u64], size: i64) -> String {
-    let size = size.unsigned_abs().max(1);
-    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-    for skipped in skipped {
-        *counts.entry(skipped / size + 1).or_default() += 1;
-    }
-    let last = counts.keys().next_back().copied().unwrap_or(1);
-    if last > MOST_PAGES {
-        return format!("uniform(1, {last})");
-    }
-    let list = |items: Vec<String>| items.join(", ");
-    let pages = list(counts.keys().map(u64::to_string).collect());
-    format!("one_of([{pages}], [{}])", list(counts.values().map(u64::to_string).collect()))
 }

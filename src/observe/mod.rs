@@ -2,10 +2,10 @@
 //! counters and the oplog between two moments.
 //!
 //! ```text
-//! log, profile, watch ──► Observations ──► calls ──► translate ──► Observed
-//!                         shapes and       what       logical      operations,
-//!                         hashed values    belongs    steps of     what is left out
-//!                                          together   the layout
+//! log, profile ──► command ──► Observations ──► calls ──► translate ──► Observed
+//! watch ──────────────────────► shapes and       what      logical      operations,
+//!                               hashed values    belongs   steps of     what is left out
+//!                                                together  the layout
 //! ```
 //!
 //! Statements lose their values while they are read: a shape has names and operators, and of a value only a hash is kept, to
@@ -14,19 +14,17 @@
 mod access;
 mod argument;
 mod calls;
+mod command;
 mod condition;
 mod interval;
-mod json;
 pub mod live;
 pub mod log;
 mod observations;
 mod observed;
-mod pipeline;
 pub mod profile;
 mod read;
 mod shape;
 mod skew;
-mod statement;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -1,7 +1,5 @@
 //! What was found, and what a terminal says of it.
 
-use std::fmt::Write;
-
 use crate::infer::layout::InferredOperation;
 
 use super::observations::LeftOutLines;
@@ -52,52 +50,38 @@ pub struct LeftOut {
 impl Observed {
     /// The lines for a terminal: calls of each operation, what is left out and why, and how to see more.
     pub fn summary(&self) -> String {
-        let mut text = String::new();
         let width = self.operations.iter().map(|operation| operation.name.len()).max().unwrap_or_default();
-        for (operation, calls) in self.operations.iter().zip(&self.calls_of) {
-            let InferredOperation { name, weight, .. } = operation;
-            let _ = writeln!(text, "  {name:width$}  {calls:>7} calls  {weight:>5.1} %");
-        }
-        let share = 100.0 * self.said_statements as f64 / self.statements.max(1) as f64;
-        let _ = writeln!(
-            text,
-            "{} of {} statements ({share:.1} %) are {} operations",
-            self.said_statements,
-            self.statements,
-            self.operations.len()
-        );
+        let operation = |(InferredOperation { name, weight, .. }, calls): (&InferredOperation, &u64)| {
+            format!("  {name:width$}  {calls:>7} calls  {weight:>5.1} %")
+        };
+        let mut lines: Vec<String> = self.operations.iter().zip(&self.calls_of).map(operation).collect();
+        let (said, all) = (self.said_statements, self.statements);
+        let share = 100.0 * said as f64 / all.max(1) as f64;
+        lines.push(format!("{said} of {all} statements ({share:.1} %) are {} operations", self.operations.len()));
         for LeftOut { what, calls, share } in &self.left_out {
-            let _ = writeln!(text, "  {calls} calls ({share:.1} %) of {what}");
+            lines.push(format!("  {calls} calls ({share:.1} %) of {what}"));
         }
-        let left_out = self.left_out_lines().into_iter().map(|line| format!("  {line}\n"));
-        text.extend(left_out.chain(self.advice().into_iter().map(|line| line + "\n")));
-        text
-    }
-
-    fn left_out_lines(&self) -> Vec<String> {
-        let (calls, kinds) = self.rare;
+        let (rare, kinds) = self.rare;
         let LeftOutLines { other_databases, tools, cut, unreadable, failed, further_batches, aborted } = self.lines;
-        let counts = [
-            (calls, format!("calls of {kinds} kinds, each below 0.2 % of all")),
-            (failed, "statements that failed".to_owned()),
-            (aborted, "statements of transactions that did not commit".to_owned()),
-            (further_batches, "further batches of cursors".to_owned()),
-            (tools, "statements of docshape, shells and monitoring".to_owned()),
-            (other_databases, "statements on other databases".to_owned()),
-            (cut, "statements that the server cut off (maxLogSizeKB)".to_owned()),
-            (unreadable, "lines that cannot be read".to_owned()),
-        ];
-        counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("left out: {n} {what}")).collect()
-    }
-
-    fn advice(&self) -> Vec<String> {
-        let mut advice = self.limits.clone();
-        if self.statements < 1000 || self.lines.cut > self.statements / 20 {
-            advice.push(BETTER_LOG.to_owned());
+        let left_out = [
+            (rare, format!("calls of {kinds} kinds, each below 0.2 % of all").as_str()),
+            (failed, "statements that failed"),
+            (aborted, "statements of transactions that did not commit"),
+            (further_batches, "further batches of cursors"),
+            (tools, "statements of docshape, shells and monitoring"),
+            (other_databases, "statements on other databases"),
+            (cut, "statements that the server cut off (maxLogSizeKB)"),
+            (unreadable, "lines that cannot be read"),
+        ]
+        .map(|(n, what)| (n > 0).then(|| format!("  left out: {n} {what}")));
+        lines.extend(left_out.into_iter().flatten());
+        lines.extend(self.limits.clone());
+        if all < 1000 || cut > all / 20 {
+            lines.push(BETTER_LOG.to_owned());
         }
         if !self.has_names && self.limits.is_empty() {
-            advice.push(COMMENTS.to_owned());
+            lines.push(COMMENTS.to_owned());
         }
-        advice
+        lines.into_iter().map(|line| line + "\n").collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use bson::Document;
 
-use super::observations::{Observations, RecordedCommand};
+use super::observations::Observations;
 
 /// Reads the statements on one database from the documents of its `system.profile`, in their order.
 ///
@@ -10,21 +10,12 @@ use super::observations::{Observations, RecordedCommand};
 pub fn read(documents: impl IntoIterator<Item = Document>, database: &str) -> Observations {
     let mut observations = Observations::new(database);
     for document in documents {
-        let Ok(command) = document.get_document("command") else { continue };
-        let kind = document.get_str("op").unwrap_or_default();
-        if command.contains_key("$truncated") {
+        if document.get_document("command").is_ok_and(|command| command.contains_key("$truncated")) {
             observations.left_out.cut += 1;
             continue;
         }
-        observations.add(&RecordedCommand {
-            namespace: document.get_str("ns").unwrap_or_default(),
-            command,
-            app_name: document.get_str("appName").unwrap_or_default(),
-            at: document.get_datetime("ts").map(|time| time.timestamp_millis()).unwrap_or_default(),
-            connection: None,
-            is_remove: kind == "remove" || kind == "delete",
-            failed: document.contains_key("errCode") || document.contains_key("errName"),
-        });
+        let at = document.get_datetime("ts").map(|time| time.timestamp_millis()).unwrap_or_default();
+        observations.add(&document, at, None);
     }
     observations.finish();
     observations.limits.push(

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::generate::{Label, Seed, Stream};
-use crate::infer::skew::harmonic;
+use crate::infer::skew::exponent_of_chance;
 
 /// Below this many calls an exponent says nothing.
 const FEWEST: usize = 30;
@@ -13,10 +13,6 @@ pub(super) const FEW: usize = 300;
 const MOST: usize = 20_000;
 /// Resamples of the interval.
 const RESAMPLES: usize = 200;
-/// The largest exponent that is looked for.
-const LARGEST: f64 = 3.0;
-/// Steps of the table of exponents.
-const STEPS: usize = 300;
 /// Labels the calls that are drawn again. Their seed is fixed, so that the same log gives the same file.
 const RESAMPLED: Label = Label::new("resampled calls");
 
@@ -33,47 +29,38 @@ pub(super) struct Skew {
 
 /// The exponent for which two calls name the same record as often as these did, over `records` records; none for too few calls.
 ///
-/// The chance of a pair is H(2s) / H(s)^2 with H(s) the sum of i^-s, so no record has to be ranked, and records that were
-/// never named do no harm.
+/// No record has to be ranked, and records that were never named do no harm.
 pub(super) fn estimate(values: &[u64], records: u64) -> Option<Skew> {
     let values = &values[..values.len().min(MOST)];
     if values.len() < FEWEST || records < 2 {
         return None;
     }
     let mut numbers: HashMap<u64, usize> = HashMap::new();
-    let of_value: Vec<usize> = values
-        .iter()
-        .map(|value| {
-            let next = numbers.len();
-            *numbers.entry(*value).or_insert(next)
-        })
-        .collect();
-    let table: Vec<f64> = (0..=STEPS).map(|step| pair_chance(exponent_of(step as f64), records)).collect();
-    let all_once = vec![1_u32; of_value.len()];
-    let exponent = exponent(&table, pairs(&of_value, &all_once, numbers.len()));
+    let number = |value: &u64| {
+        let next = numbers.len();
+        *numbers.entry(*value).or_insert(next)
+    };
+    let of_value: Vec<usize> = values.iter().map(number).collect();
     let mut random = Stream::new(Seed::new(1), RESAMPLED, 0);
-    let mut resampled: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            let mut times = vec![0_u32; of_value.len()];
-            for _ in 0..times.len() {
-                times[random.below(of_value.len() as u64) as usize] += 1;
-            }
-            self::exponent(&table, pairs(&of_value, &times, numbers.len()))
-        })
-        .collect();
+    let resampled = (0..RESAMPLES).map(|_| {
+        let mut times = vec![0_u32; of_value.len()];
+        for _ in 0..times.len() {
+            times[random.below(of_value.len() as u64) as usize] += 1;
+        }
+        chance(&of_value, &times)
+    });
+    let mut resampled: Vec<f64> = resampled.collect();
     resampled.sort_by(f64::total_cmp);
-    let at = |share: f64| resampled[(share * (RESAMPLES - 1) as f64).round() as usize];
+    // A greater chance has a greater exponent, so that only the ends of the interval have to be translated.
+    let at = |share: f64| exponent_of_chance(resampled[(share * (RESAMPLES - 1) as f64).round() as usize], records);
+    let exponent = exponent_of_chance(chance(&of_value, &vec![1; of_value.len()]), records);
     Some(Skew { exponent, low: at(0.025), high: at(0.975), calls: values.len() })
 }
 
-fn exponent_of(step: f64) -> f64 {
-    LARGEST * step / STEPS as f64
-}
-
-/// The share of pairs of calls that name the same record, where call i counts `times[i]` times. A pair of one call with itself
-/// is none: a resample would otherwise look skewed.
-fn pairs(of_value: &[usize], times: &[u32], values: usize) -> f64 {
-    let (mut by_value, mut own) = (vec![0.0; values], 0.0);
+/// The chance that two calls name the same record, where call i counts `times[i]` times. A pair of one call with itself is none: a
+/// resample would otherwise look skewed.
+fn chance(of_value: &[usize], times: &[u32]) -> f64 {
+    let (mut by_value, mut own) = (vec![0.0; of_value.len()], 0.0);
     for (value, times) in of_value.iter().zip(times) {
         let times = f64::from(*times);
         by_value[*value] += times;
@@ -82,23 +69,6 @@ fn pairs(of_value: &[usize], times: &[u32], values: usize) -> f64 {
     let all: f64 = by_value.iter().sum();
     let same: f64 = by_value.iter().map(|calls| calls * calls).sum();
     (same - own) / (all * all - own).max(1.0)
-}
-
-/// The exponent whose chance this is, from the table of rising chances.
-fn exponent(table: &[f64], chance: f64) -> f64 {
-    let above = table.partition_point(|known| *known < chance);
-    match above {
-        0 => 0.0,
-        above if above == table.len() => LARGEST,
-        above => {
-            let (low, high) = (table[above - 1], table[above]);
-            exponent_of((above - 1) as f64 + (chance - low) / (high - low))
-        }
-    }
-}
-
-fn pair_chance(exponent: f64, records: u64) -> f64 {
-    harmonic(2.0 * exponent, records) / harmonic(exponent, records).powi(2)
 }
 
 #[cfg(test)]

@@ -255,6 +255,10 @@ fn statements_that_come_together_become_one_step() {
     let page = "{ get: product, with: { reviews: { reverse: true, limit: 5 } } }";
     assert_eq!(steps_of(&[product, reviews]), [page]);
     assert_eq!(steps_of(&[reviews, product]), [page], "in the other order");
+    let good =
+        r#"command reviews {"find":"reviews","filter":{"product":1,"stars":{"$gte":4}},"sort":{"at":-1},"limit":5}"#;
+    let page = "{ get: product, with: { reviews: { where: { stars: { $gte: <stars> } }, reverse: true, limit: 5 } } }";
+    assert_eq!(steps_of(&[product, good]), [page], "with the argument of the second");
     let apart = ["{ create: new_review, in: product }", "{ update: product, inc: { stock: 1 } }"];
     let mut found = steps_of(&[update, insert]);
     found.sort();

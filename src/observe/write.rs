@@ -1,371 +1,291 @@
 //! Writes as logical steps.
 
-use std::collections::BTreeSet;
-
-use bson::{Bson, Document};
+use std::collections::BTreeMap;
 
 use crate::infer::layout::{EntityPlace, FieldPlace};
 
-use super::access::{KEY, Named, entity, inside, key_path, named, parent, root};
-use super::condition::{Access, By, FilterComparison, Operand, access};
-use super::read::{StepTranslation, fields_of};
-use super::shape::{StatementShape, Verb, is_document};
-use super::text::{mapping, name, names};
-use super::with::relation_to_parent;
+use super::access::{Named, entity, inside, key_path, named, parent, relation_name, relation_to_parent, root};
+use super::argument::StepTranslation;
+use super::condition::{Access, By, NamedComparison, UNKNOWN_COLLECTION, access, names_of};
+use super::shape::{Operand, StatementShape, StatementTerm, Verb};
+use super::text::{compared, identifier, mapping, name, names};
+use super::with::StepEntry;
 
-/// What an update of copies is in a model.
-const COPIES: &str =
-    "updates of copies, or of other fields that the model does not have: it changes copies with their source";
-
-/// What a write is in a model.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum WrittenSteps {
-    /// Logical steps, and comments.
-    Steps(Vec<String>, Vec<String>),
-    /// Nothing of its own: what another step of the model writes as well.
+/// Why a write is no step of its own.
+#[derive(Debug)]
+pub(super) enum Unwritten {
+    /// No logical step can say it.
+    Unsaid(String),
+    /// Another step of the model writes it as well.
     Implied(&'static str),
 }
 
-/// The logical steps of a write.
-///
-/// # Errors
-/// What of it no logical step can say.
-pub(super) fn write(translation: &mut StepTranslation<'_, '_>, shape: &StatementShape) -> Result<WrittenSteps, String> {
-    match shape.verb {
-        Verb::Insert => translation.insert(shape),
-        Verb::Delete | Verb::FindAndDelete => translation.delete(shape),
-        _ => translation.update(shape),
+impl<T: Into<String>> From<T> for Unwritten {
+    fn from(reason: T) -> Unwritten {
+        Unwritten::Unsaid(reason.into())
     }
 }
 
-/// The changes of one record: entries of `set` and `inc`.
-#[derive(Default)]
-struct Changes {
-    set: Vec<(String, String)>,
-    inc: Vec<(String, String)>,
+/// The changes of an update.
+struct Changes<'l> {
+    /// The one that was found, and others inside of it.
+    records: Vec<RecordChanges<'l>>,
     /// Steps of their own.
     steps: Vec<String>,
-    comments: BTreeSet<String>,
     /// Whether something was left out that the model keeps by itself.
-    implied: bool,
+    is_implied: bool,
+}
+
+/// The changes of the fields of one record.
+struct RecordChanges<'l> {
+    entity: &'l EntityPlace,
+    argument: String,
+    /// By `set` and `inc`: fields and values.
+    fields: BTreeMap<&'static str, Vec<(String, String)>>,
+}
+
+impl<'l> RecordChanges<'l> {
+    fn new(entity: &'l EntityPlace, argument: String) -> Self {
+        RecordChanges { entity, argument, fields: BTreeMap::new() }
+    }
+
+    /// The step, with its condition.
+    fn step(&self, guard: &[StepEntry]) -> Option<String> {
+        let fields = self.fields.iter().map(|(key, fields)| (*key, mapping(fields.clone())));
+        let subject = [("update", self.argument.clone())].into_iter();
+        (!self.fields.is_empty()).then(|| mapping(subject.chain(fields).chain(guard.to_vec())))
+    }
 }
 
 impl<'l> StepTranslation<'_, 'l> {
-    fn insert(&mut self, shape: &StatementShape) -> Result<WrittenSteps, String> {
-        let made = root(self.layout, &shape.collection).ok_or("a collection that is not in the model")?;
-        Ok(WrittenSteps::Steps(vec![self.create(made, None)], Vec::new()))
+    /// The logical steps of a write, or why there are none.
+    pub(super) fn write(&mut self) -> Result<Vec<String>, Unwritten> {
+        let shape = self.shape();
+        if shape.verb == Verb::Insert {
+            let made = root(self.layout, &shape.collection).ok_or(UNKNOWN_COLLECTION)?;
+            return Ok(vec![self.create(made, None)]);
+        }
+        let found = access(self.layout, shape)?;
+        if !shape.sort.is_empty() {
+            return Err("a sort: the records of a queue".into());
+        }
+        if shape.verb == Verb::Delete { self.delete(shape, &found) } else { self.update(shape, &found) }
     }
 
     /// The step that makes a record, in the parent that an argument names, or in one that is drawn.
     fn create(&mut self, made: &'l EntityPlace, owner: Option<&str>) -> String {
         let owner = owner.map(str::to_owned).or_else(|| {
             let owner = parent(self.layout, made)?;
-            let known = self.arguments.record_of(&owner.entity).map(str::to_owned);
-            Some(known.unwrap_or_else(|| self.arguments.record(owner, None)))
+            Some(self.record_of(&owner.entity).unwrap_or_else(|| self.record(owner, None)))
         });
         let children = inside(self.layout, made);
         let size = |child: &&EntityPlace| {
             let mean = child.count as f64 / made.count.max(1) as f64;
-            let relation = child.parent.as_ref().map(|parent| parent.relation.clone()).unwrap_or_default();
-            (relation, (2.0 * mean - 1.0).round().max(1.0))
+            format!("'{}': uniform(1, {})", relation_name(child), (2.0 * mean - 1.0).round().max(1.0))
         };
-        let sizes: Vec<(String, f64)> = children.iter().map(size).collect();
-        let drawn: Vec<String> =
-            sizes.iter().map(|(relation, most)| format!("'{relation}': uniform(1, {most})")).collect();
-        let new = if drawn.is_empty() { String::new() } else { format!(", {{{}}}", drawn.join(", ")) };
-        let argument = self.arguments.expression(&format!("new_{}", made.entity), format!("new({}{new})", made.entity));
-        let relations: Vec<String> = sizes.into_iter().map(|(relation, _)| relation).collect();
-        let entries = [
-            Some(("create", argument)),
-            owner.map(|owner| ("in", owner)),
-            (!relations.is_empty()).then(|| ("with", names(&relations))),
-        ];
-        mapping(entries.into_iter().flatten())
+        let sizes: Vec<String> = children.iter().map(size).collect();
+        let sizes = if sizes.is_empty() { String::new() } else { format!(", {{{}}}", sizes.join(", ")) };
+        let argument = self.expression(&format!("new_{}", made.entity), format!("new({}{sizes})", made.entity));
+        let relations: Vec<&str> = children.iter().map(|child| relation_name(child)).collect();
+        let with = (!relations.is_empty()).then(|| ("with", names(&relations)));
+        mapping([("create", argument)].into_iter().chain(owner.map(|owner| ("in", owner))).chain(with))
     }
 
-    fn delete(&mut self, shape: &StatementShape) -> Result<WrittenSteps, String> {
-        let found = access(self.layout, &shape.collection, &shape.filter)?;
-        if !shape.sort.is_empty() {
-            return Err("a sort: the records of a queue".to_owned());
-        }
-        let comments = rest_comment(&found.rest);
+    fn delete(&mut self, shape: &StatementShape, found: &Access<'l>) -> Result<Vec<String>, Unwritten> {
         match &found.by {
             By::Key(operand) | By::Unique(_, operand) => {
-                let record = self.record(found.entity, operand);
-                Ok(WrittenSteps::Steps(vec![mapping([("delete", record)])], comments))
+                self.comment_rest(&found.rest);
+                Ok(vec![mapping([("delete", self.record(found.entity, operand.slot()))])])
             }
             By::Parent(_) if shape.is_multi && found.rest.is_empty() => {
-                Ok(WrittenSteps::Implied("deletes of children: a part of the delete of their parent"))
+                Err(Unwritten::Implied("deletes of children: a part of the delete of their parent"))
             }
-            _ => Err("a filter without a key".to_owned()),
+            _ => Err("a filter without a key".into()),
         }
     }
 
-    fn update(&mut self, shape: &StatementShape) -> Result<WrittenSteps, String> {
-        let Bson::Document(update) = &shape.update else { return Err("an update by a pipeline".to_owned()) };
-        if !shape.sort.is_empty() {
-            return Err("a sort: the records of a queue".to_owned());
+    fn comment_rest(&mut self, rest: &[NamedComparison<'_>]) {
+        if !rest.is_empty() {
+            self.comment(format!("the filter also names {}", names_of(rest)));
         }
-        let found = access(self.layout, &shape.collection, &shape.filter)?;
-        if sets_copies_only(self, shape, update) {
-            return Ok(WrittenSteps::Implied(COPIES));
+    }
+
+    fn update(&mut self, shape: &StatementShape, found: &Access<'l>) -> Result<Vec<String>, Unwritten> {
+        if !shape.update.is_empty() && shape.update.iter().all(|change| self.is_copy(shape, change)) {
+            return Err(Unwritten::Implied(
+                "updates of copies, or of other fields that the model does not have: it changes copies with their source",
+            ));
         }
-        let (By::Key(operand) | By::Unique(_, operand)) = &found.by else {
-            return self.update_inside(shape, update, &found);
+        let (slot, rest) = match &found.by {
+            By::Key(operand) | By::Unique(_, operand) => (operand.slot(), found.rest.as_slice()),
+            _ if shape.is_multi => return Err("many records at once".into()),
+            _ if found.entity.array.is_none() => return Err("a filter without a key".into()),
+            // One record inside of another one, by a condition on the array.
+            _ => (None, Default::default()),
         };
-        let owner = found.entity;
-        let record = self.record(owner, operand);
-        self.changes_of(shape, update, owner, &record, &found.rest)
-    }
-
-    /// An update of a record inside of another one that is found by a condition on the array.
-    fn update_inside(
-        &mut self,
-        shape: &StatementShape,
-        update: &Document,
-        found: &Access<'l>,
-    ) -> Result<WrittenSteps, String> {
-        if found.entity.array.is_none() || shape.is_multi {
-            return Err(if shape.is_multi { "many records at once" } else { "a filter without a key" }.to_owned());
+        let record = self.record(found.entity, slot);
+        let records = vec![RecordChanges::new(found.entity, record)];
+        let mut changes = Changes { records, steps: Vec::new(), is_implied: false };
+        for change in &shape.update {
+            self.change(&mut changes, shape, change)?;
         }
-        let record = self.arguments.record(found.entity, None);
-        self.changes_of(shape, update, found.entity, &record, &[])
-    }
-
-    fn changes_of(
-        &mut self,
-        shape: &StatementShape,
-        update: &Document,
-        found: &'l EntityPlace,
-        record: &str,
-        rest: &[FilterComparison<'l>],
-    ) -> Result<WrittenSteps, String> {
-        // One step for each entity whose fields are changed.
-        let mut changed: Vec<(&'l EntityPlace, String, Changes)> = Vec::new();
-        let mut other = Changes::default();
-        for (operator, path, value) in assignments(update) {
-            match named(self.layout, &shape.collection, path.trim_end_matches(".*")) {
-                Some(Named::Field { entity: of, field, below }) => {
-                    let below = below || path.ends_with(".*");
-                    let at = match changed.iter().position(|(known, ..)| *known == of) {
-                        Some(at) => at,
-                        None => {
-                            let argument = if of == found { record.to_owned() } else { self.inner_record(shape, of) };
-                            changed.push((of, argument, Changes::default()));
-                            changed.len() - 1
-                        }
-                    };
-                    let argument = changed[at].1.clone();
-                    self.change(&mut changed[at].2, of, field, &argument, (operator, value, below))?;
-                }
-                Some(Named::Parent { entity: of }) if operator == "$set" => {
-                    let target = parent(self.layout, of).ok_or("a parent that is not in the model")?;
-                    let to = self.arguments.record(target, None);
-                    other.steps.push(moved(record, &relation_to_parent(of), &to));
-                }
-                Some(Named::Array { child }) => self.array(&mut other, child, record, operator, value)?,
-                Some(Named::Children { .. }) => other.implied = true,
-                Some(Named::Parent { .. }) => return Err(operator.to_owned()),
-                None => drop(other.comments.insert("it also writes fields that are not in the model".to_owned())),
-            }
-        }
-        let condition = if rest.is_empty() { None } else { self.guard(found, record, rest, update)? };
-        let mut steps = Vec::new();
-        for (of, argument, changes) in changed {
-            let condition = condition.as_ref().filter(|_| of == found);
-            steps.extend(update_step(&argument, &changes, condition));
-            steps.extend(changes.steps);
-            other.comments.extend(changes.comments);
-            other.implied |= changes.implied;
-        }
-        steps.extend(other.steps);
-        if condition.is_none() && !rest.is_empty() {
-            other.comments.insert(format!("the filter also names {}", fields_of(rest)));
+        let guard = self.guard(&changes.records[0], rest, &shape.update).unwrap_or_default();
+        if guard.is_empty() {
+            self.comment_rest(rest);
         }
         if shape.is_upsert {
-            other.comments.insert("an upsert: records that do not exist are not made here".to_owned());
+            self.comment("an upsert: records that do not exist are not made here");
         }
-        match (steps.is_empty(), other.implied) {
-            (true, true) => Ok(WrittenSteps::Implied("lists and copies that the model keeps by itself")),
-            (true, false) => Err("fields that are not in the model".to_owned()),
-            (false, _) => Ok(WrittenSteps::Steps(steps, other.comments.into_iter().collect())),
+        let step = |(at, record): (usize, &RecordChanges<'l>)| record.step(if at == 0 { &guard } else { &[] });
+        let mut steps: Vec<String> = changes.records.iter().enumerate().filter_map(step).collect();
+        steps.extend(changes.steps);
+        match (steps.is_empty(), changes.is_implied) {
+            (true, true) => Err(Unwritten::Implied("lists and copies that the model keeps by itself")),
+            (true, false) => Err("fields that are not in the model".into()),
+            (false, _) => Ok(steps),
         }
     }
 
-    /// The argument with the record inside that an update changes: the one that the filter or the array filters name.
-    fn inner_record(&mut self, shape: &StatementShape, of: &'l EntityPlace) -> String {
-        let name = key_path(of);
-        let key = |(path, value): (&String, &Bson)| {
-            let is_key = path.split_once('.').is_some_and(|(_, field)| field == name);
-            is_key.then(|| super::shape::slot(value)).flatten()
-        };
-        let slot = shape.array_filters.iter().flat_map(Document::iter).find_map(key).map(|(slot, _)| slot);
-        self.arguments.record(of, slot.map(|slot| (self.part, slot)))
+    /// Whether a change is one of a copy, or of a field that the model does not have.
+    fn is_copy(&self, shape: &StatementShape, change: &StatementTerm) -> bool {
+        match named(self.layout, &shape.collection, &change.path) {
+            Some(Named::Field { field, .. }) => field.copy_of.is_some(),
+            named => named.is_none(),
+        }
     }
 
-    fn change(
-        &mut self,
-        changes: &mut Changes,
-        of: &'l EntityPlace,
-        field: &'l FieldPlace,
-        record: &str,
-        (operator, value, below): (&str, &Bson, bool),
-    ) -> Result<(), String> {
-        if field.copy_of.is_some() {
-            changes.implied = true;
-            return Ok(());
-        }
-        let known = name(&field.field);
-        if field.is_list && field.refers.is_some() && !below {
-            let target = field.refers.as_ref().and_then(|target| entity(self.layout, target));
-            let target = target.ok_or("a list of records that are not in the model")?;
-            let (verb, to) = match operator {
-                "$push" | "$addToSet" => ("add", "to"),
-                "$pull" | "$pullAll" => ("remove", "from"),
-                operator => return Err(format!("{operator} of a list of records")),
-            };
-            let slot = super::shape::slot(value).filter(|(_, is_list)| !is_list);
-            let added = self.arguments.record(target, slot.map(|(slot, _)| (self.part, slot)));
-            changes.steps.push(mapping([(verb, added), (to, format!("{record}.{known}"))]));
-            return Ok(());
-        }
-        match operator {
-            "$inc" if !below => {
-                changes.comments.insert("how much is added is not taken over".to_owned());
-                changes.inc.push((known, value.as_i32().unwrap_or(1).to_string()));
-            }
-            "$setOnInsert" => {}
-            "$unset" if !below => changes.set.push((known, "null".to_owned())),
-            "$set" if !below && matches!(value, Bson::Null | Bson::Boolean(_)) => {
-                changes.set.push((known, value.to_string()));
-            }
-            operator => {
-                if below || operator != "$set" {
-                    changes.comments.insert(format!("it changes a part of {}, the model sets all of it", field.field));
+    /// Adds one change of an update.
+    fn change(&mut self, all: &mut Changes<'l>, shape: &StatementShape, change: &StatementTerm) -> Result<(), String> {
+        let found = all.records[0].argument.clone();
+        match named(self.layout, &shape.collection, &change.path) {
+            Some(Named::Field { field, .. }) if field.copy_of.is_some() => all.is_implied = true,
+            Some(Named::Field { entity: of, field, below }) => {
+                let at = all.records.iter().position(|record| record.entity == of).unwrap_or(all.records.len());
+                if at == all.records.len() {
+                    all.records.push(RecordChanges::new(of, self.inner_record(shape, of)));
                 }
-                if !changes.set.iter().any(|(set, _)| *set == known) {
-                    let value = self.value(of, field, value);
-                    changes.set.push((known, format!("<{value}>")));
+                match &field.refers {
+                    Some(target) if field.is_list && !below => {
+                        let list = format!("{}.{}", all.records[at].argument, name(&field.field));
+                        all.steps.push(self.list_change(target, list, change)?);
+                    }
+                    _ => self.field_change(&mut all.records[at], field, below, change),
                 }
             }
+            Some(Named::Parent { entity }) if change.operator == "$set" => {
+                let to = self.record(parent(self.layout, entity).ok_or("a parent that is not in the model")?, None);
+                let set = mapping([(name(relation_to_parent(entity)), format!("<{to}>"))]);
+                all.steps.push(mapping([("update", found), ("set", set)]));
+            }
+            Some(Named::Parent { .. }) => return Err(change.operator.clone()),
+            Some(Named::Array { child }) => all.steps.push(self.array_change(child, &found, change)?),
+            Some(Named::Children { .. }) => all.is_implied = true,
+            None => self.comment("it also writes fields that are not in the model"),
         }
         Ok(())
     }
 
-    /// The argument with a new value of a field: values come as often as in the records.
-    fn value(&mut self, of: &EntityPlace, field: &FieldPlace, value: &Bson) -> String {
-        let target = field.refers.as_ref().filter(|_| !field.is_list).and_then(|target| entity(self.layout, target));
-        match target {
-            Some(target) => {
-                let slot = super::shape::slot(value).map(|(slot, _)| (self.part, slot));
-                self.arguments.record(target, slot)
-            }
-            None => self.arguments.expression(&field.field, format!("uniform({}).{}", of.entity, field.field)),
-        }
+    /// The argument with the record inside that an update changes: the one that the array filters name.
+    fn inner_record(&mut self, shape: &StatementShape, of: &'l EntityPlace) -> String {
+        let key = key_path(of);
+        let is_key = |filter: &&StatementTerm| filter.path.split_once('.').is_some_and(|(_, path)| path == key);
+        let filter = shape.array_filters.iter().find(is_key);
+        self.record(of, filter.and_then(|filter| filter.operand.slot()))
     }
 
-    fn array(
+    /// The step of a change of a list of references.
+    fn list_change(&mut self, target: &str, list: String, change: &StatementTerm) -> Result<String, String> {
+        let target = entity(self.layout, target).ok_or("a list of records that are not in the model")?;
+        let (verb, to) = match change.operator.as_str() {
+            "$push" | "$addToSet" => ("add", "to"),
+            "$pull" | "$pullAll" => ("remove", "from"),
+            operator => return Err(format!("{operator} of a list of records")),
+        };
+        Ok(mapping([(verb, self.record(target, change.operand.slot())), (to, list)]))
+    }
+
+    fn field_change(
         &mut self,
-        changes: &mut Changes,
-        child: &'l EntityPlace,
-        record: &str,
-        operator: &str,
-        value: &Bson,
-    ) -> Result<(), String> {
-        let step = match operator {
-            "$push" | "$addToSet" if is_document(value) => {
+        record: &mut RecordChanges<'l>,
+        field: &FieldPlace,
+        below: bool,
+        change: &StatementTerm,
+    ) {
+        let known = name(&field.field);
+        let (key, value) = match (change.operator.as_str(), &change.operand) {
+            ("$setOnInsert", _) => return,
+            ("$inc", Operand::Literal(sign)) if !below => {
+                self.comment("how much is added is not taken over");
+                ("inc", sign.clone())
+            }
+            ("$unset", _) if !below => ("set", "null".to_owned()),
+            ("$set", Operand::Literal(literal)) if !below => ("set", literal.clone()),
+            (operator, operand) => {
+                if below || operator != "$set" {
+                    self.comment(format!("it changes a part of {}, the model sets all of it", field.field));
+                }
+                if record.fields.get("set").is_some_and(|fields| fields.iter().any(|(field, _)| *field == known)) {
+                    return;
+                }
+                let target = field.refers.as_ref().filter(|_| !field.is_list);
+                let value = match target.and_then(|target| entity(self.layout, target)) {
+                    Some(target) => self.record(target, operand.slot()),
+                    // Values come as often as in the records.
+                    None => self.expression(&field.field, format!("uniform({}).{}", record.entity.entity, field.field)),
+                };
+                ("set", format!("<{value}>"))
+            }
+        };
+        record.fields.entry(key).or_default().push((known, value));
+    }
+
+    /// The step of a change of a whole array of records.
+    fn array_change(&mut self, child: &'l EntityPlace, record: &str, change: &StatementTerm) -> Result<String, String> {
+        match (change.operator.as_str(), &change.operand) {
+            ("$push" | "$addToSet", Operand::Document) => {
                 // The record around an array of an array is not the one that was found.
                 let is_direct = child.array.as_ref().is_some_and(|array| array.len() == 1);
-                self.create(child, is_direct.then_some(record))
+                Ok(self.create(child, is_direct.then_some(record)))
             }
-            "$pull" => {
-                let key = value.as_document().and_then(|filter| filter.get(key_path(child)));
-                let slot = key.and_then(super::shape::slot).map(|(slot, _)| (self.part, slot));
-                mapping([("delete", self.arguments.record(child, slot))])
+            ("$pull" | "$pop", value) => {
+                let filter = if let Operand::Filter(filter) = value { filter.as_slice() } else { &[] };
+                let key = filter.iter().find(|comparison| comparison.path == key_path(child));
+                Ok(mapping([("delete", self.record(child, key.and_then(|key| key.operand.slot())))]))
             }
-            "$pop" => mapping([("delete", self.arguments.record(child, None))]),
-            operator => return Err(format!("{operator} of a whole array of records")),
-        };
-        changes.steps.push(step);
-        Ok(())
+            (operator, _) => Err(format!("{operator} of a whole array of records")),
+        }
     }
 
-    /// The condition of an update, besides the key. A limit of what is taken away is that something is there.
+    /// The condition of an update besides the key; none if there is none that can be said. A limit of what is taken away is that
+    /// something is there.
     fn guard(
         &mut self,
-        of: &'l EntityPlace,
-        record: &str,
-        rest: &[FilterComparison<'l>],
-        update: &Document,
-    ) -> Result<Option<(String, String)>, String> {
+        found: &RecordChanges<'l>,
+        rest: &[NamedComparison<'l>],
+        update: &[StatementTerm],
+    ) -> Option<Vec<StepEntry>> {
+        let reason = identifier(rest.first()?.named.name());
         let mut entries = Vec::new();
-        for condition in rest {
-            let Named::Field { entity, field, below: false } = condition.named else { return Ok(None) };
-            if entity != of || field.is_list {
-                return Ok(None);
+        for NamedComparison { named, operator, operand } in rest {
+            let Named::Field { entity, field, .. } = named else { return None };
+            if *entity != found.entity || field.is_list {
+                return None;
             }
-            let takes = assignments(update).any(|(operator, path, value)| {
-                operator == "$inc" && path == field.path.join(".") && *value == Bson::Int32(-1)
-            });
-            let value = match (&condition.operand, condition.operator.as_str()) {
-                (Operand::Slot(_), "$gt" | "$gte") if takes => "{ $gt: 0 }".to_owned(),
-                (Operand::Literal(literal), "$eq") => literal.clone(),
-                (Operand::Literal(literal), operator) => mapping([(operator, literal)]),
-                (Operand::Slot(_), operator) => {
-                    let value = self.arguments.expression(&field.field, format!("{record}.{}", field.field));
-                    if operator == "$eq" { format!("<{value}>") } else { mapping([(operator, format!("<{value}>"))]) }
-                }
-                _ => return Ok(None),
+            let taken = Operand::Literal("-1".to_owned());
+            let is_taken = |change: &StatementTerm| {
+                change.operator == "$inc" && change.path == field.path.join(".") && change.operand == taken
             };
-            entries.push((name(&field.field), value));
+            let (operator, value) = match (operand, operator.as_str()) {
+                (Operand::Slot(_), "$gt" | "$gte") if update.iter().any(is_taken) => ("$gt", "0".to_owned()),
+                (Operand::Literal(literal), operator) => (operator, literal.clone()),
+                (Operand::Slot(_), operator) => {
+                    let value = format!("{}.{}", found.argument, field.field);
+                    (operator, format!("<{}>", self.expression(&field.field, value)))
+                }
+                _ => return None,
+            };
+            entries.push((name(&field.field), compared(operator, value)));
         }
-        let reason = rest.first().map(|condition| fields_of(std::slice::from_ref(condition))).unwrap_or_default();
-        Ok(Some((mapping(entries), super::text::identifier(&reason))))
+        Some(vec![("if", mapping(entries)), ("else", format!("rejected('{reason}')"))])
     }
-}
-
-/// Operator, path and value of each assignment; a replacement sets every field.
-fn assignments(update: &Document) -> impl Iterator<Item = (&str, &str, &Bson)> {
-    update.iter().flat_map(|(operator, fields)| -> Vec<(&str, &str, &Bson)> {
-        match fields {
-            Bson::Document(fields) if operator.starts_with('$') => {
-                fields.iter().map(|(path, value)| (operator.as_str(), path.as_str(), value)).collect()
-            }
-            value if operator != KEY => vec![("$set", operator.as_str(), value)],
-            _ => Vec::new(),
-        }
-    })
-}
-
-fn update_step(record: &str, changes: &Changes, condition: Option<&(String, String)>) -> Option<String> {
-    if changes.set.is_empty() && changes.inc.is_empty() {
-        return None;
-    }
-    let part = |key: &str, entries: &[(String, String)]| {
-        (!entries.is_empty()).then(|| (key.to_owned(), mapping(entries.to_vec())))
-    };
-    let condition = condition.map(|(condition, reason)| {
-        [("if".to_owned(), condition.clone()), ("else".to_owned(), format!("rejected('{reason}')"))]
-    });
-    let entries =
-        [Some(("update".to_owned(), record.to_owned())), part("set", &changes.set), part("inc", &changes.inc)];
-    Some(mapping(entries.into_iter().flatten().chain(condition.into_iter().flatten())))
-}
-
-fn moved(record: &str, relation: &str, to: &str) -> String {
-    mapping([("update", record.to_owned()), ("set", mapping([(name(relation), format!("<{to}>"))]))])
-}
-
-fn rest_comment(rest: &[FilterComparison<'_>]) -> Vec<String> {
-    if rest.is_empty() { Vec::new() } else { vec![format!("the filter also names {}", fields_of(rest))] }
-}
-
-/// Whether all that an update sets are copies of fields of other records, which the model does not have as fields.
-fn sets_copies_only(translation: &StepTranslation<'_, '_>, shape: &StatementShape, update: &Document) -> bool {
-    let is_copy = |(_, path, _): (&str, &str, &Bson)| match named(translation.layout, &shape.collection, path) {
-        Some(Named::Field { field, .. }) => field.copy_of.is_some(),
-        Some(_) => false,
-        None => true,
-    };
-    assignments(update).next().is_some() && assignments(update).all(is_copy)
 }

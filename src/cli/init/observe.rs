@@ -15,7 +15,7 @@ pub fn observe(arguments: &InitArguments, origin: &InitSource) -> Result<Option<
         let database = origin.database().ok_or_else(|| {
             CliError::usage("--log: files of mongoexport do not say of which database they are; use mongodb://HOST/DATABASE, or a folder of mongodump")
         })?;
-        return log::read(&arguments.log, database).map(Some).map_err(|error| CliError::usage(error.to_string()));
+        return log::read(&arguments.log, database).map(Some).map_err(CliError::usage);
     }
     if arguments.watch.is_none() && !arguments.profile {
         return Ok(None);
