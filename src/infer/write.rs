@@ -83,7 +83,7 @@ impl ScenarioText<'_> {
             .map(|(key, _)| key.as_str())
             .collect();
         if !copied.is_empty() {
-            all.push(format!("copies ({}): must they be exact, or may they lag?", copied.join(", ")));
+            all.push(format!("copies ({}): may they lag behind a change? Then the strategy can have `writes: versions`; an operation that changes what is copied shows the cost", copied.join(", ")));
         }
         let growing = self.model.layout.entities.iter().zip(&self.model.drafts).filter(|(place, draft)| {
             place.array.is_some() && draft.children.iter().max().is_some_and(|most| *most > 50)

@@ -400,6 +400,8 @@ pub(crate) fn suggest<'a>(unknown: &str, candidates: impl IntoIterator<Item = &'
 
 /// The help for an unknown name: the nearest known one, else all of them.
 pub(crate) fn nearest(name: &str, known: &[&str]) -> String {
+    // What docshape adds has no name.
+    let known: &[&str] = &known.iter().copied().filter(|one| !one.is_empty()).collect::<Vec<_>>();
     match suggest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None if known.is_empty() => "no names are known here".to_owned(),

@@ -28,6 +28,9 @@ const WORSE: f64 = 1.5;
 /// What the words of a row are.
 const WORDS: &str = "Its words.";
 
+/// How many shapes are put into words without a run.
+const IN_WORDS: usize = 4;
+
 /// How many mixes are named in which another shape is first.
 const FLIPS: usize = 4;
 
@@ -143,6 +146,7 @@ impl Report {
     pub fn of_explored(record: &ExploreRecord, finals: Option<&RunRecord>) -> Report {
         let sections = [
             Some(list(record, false)),
+            in_words(record),
             by_mix(record),
             flipped(record),
             failed(record),
@@ -155,7 +159,8 @@ impl Report {
     /// The same without a verdict, as a terminal shows it above that of the final run; all shapes if they are asked for.
     pub fn of_shapes(record: &ExploreRecord, all: bool) -> Report {
         let head = headline(record, None);
-        let sections = [Some(list(record, all)), by_mix(record), flipped(record), failed(record)].into_iter().flatten();
+        let sections = [Some(list(record, all)), in_words(record), by_mix(record), flipped(record), failed(record)];
+        let sections = sections.into_iter().flatten();
         Report::of(if record.finalists.len() < 2 { head } else { Headline { sentences: Vec::new(), ..head } }, sections)
     }
 }
@@ -267,7 +272,7 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
 impl Ranked<'_> {
     /// The words of the shape; of a strategy of the scenario those of the same shape, if there is one.
     fn words(&self) -> String {
-        plain(&self.record.shape_of(self.tried).words())
+        plain(&self.record.shape_of(self.tried).words(&self.record.relations))
     }
 
     /// The operations that take much longer than with the best shape for them.
@@ -284,6 +289,26 @@ impl Ranked<'_> {
         let texts = worse.iter().take(WORSE_NAMED).map(|(name, ratio)| format!("{} {}x", plain(name), three(*ratio)));
         texts.collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The strategy with the most calls per second in the run.
+pub fn first_of_run(finals: &RunRecord) -> Option<String> {
+    let parts = finals.all_parts();
+    Some(parts.get(&Part::Saturation)?.strategy_name(Prediction::of(&parts)?.best).to_owned())
+}
+
+/// What the shapes of the run are, or the first ones without a run.
+fn in_words(record: &ExploreRecord) -> Option<Section> {
+    let ranked = ranked(record);
+    let is_shown = |(place, tried): &(usize, &TriedRecord)| {
+        if record.finalists.is_empty() { *place < IN_WORDS } else { record.finalists.contains(&tried.name) }
+    };
+    let shapes = ranked.iter().map(|(tried, _)| *tried).enumerate().filter(is_shown);
+    let line = |(_, tried): (usize, &TriedRecord)| {
+        format!("{}: {}", plain(&tried.name), plain(&record.shape_of(tried).words(&record.relations)))
+    };
+    let lines: Vec<String> = shapes.map(line).collect();
+    (!lines.is_empty()).then(|| Section::new("words", "What these shapes are").items(lines))
 }
 
 /// How the estimates of the finalists compare with what the run measured.

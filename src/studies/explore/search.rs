@@ -2,7 +2,7 @@
 //! and write the first ones.
 
 use super::ranking::{estimate, ranked};
-use super::record::{ExploreRecord, TriedOutcome, TriedRecord};
+use super::record::{ExploreRecord, RelationRecord, TriedOutcome, TriedRecord};
 use super::shapes::{Combination, combinations, count, strategies, variants};
 
 /// The most combinations that are all tried.
@@ -24,6 +24,16 @@ pub fn next(record: &ExploreRecord) -> Vec<TriedRecord> {
     let ranked = ranked(record).into_iter().map(|(tried, _)| record.shape_of(tried));
     let plain = ranked.filter(|tried| !tried.is_of_scenario() && tried.ways().next().is_none());
     plain.take(VARIED).flat_map(variants).filter(is_new).collect()
+}
+
+/// The relations of which no measured shape has other words than those that hold without an entry.
+pub fn untried(record: &ExploreRecord) -> Vec<&str> {
+    let measured: Vec<&TriedRecord> = record.tried.iter().filter(|one| one.measured().is_some()).collect();
+    let is_varied = |relation: &&RelationRecord| {
+        measured.iter().any(|one| one.shape.iter().any(|(key, words)| *key == relation.key && *words != relation.plain))
+    };
+    let untried = record.relations.iter().filter(|one| one.choices.len() > 1 && !is_varied(one));
+    untried.map(|relation| relation.key.as_str()).collect()
 }
 
 /// The combinations to try next.
@@ -92,7 +102,7 @@ fn measured<'r>(record: &'r ExploreRecord, tried: &'r TriedRecord) -> Option<&'r
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{MeasuredShape, RelationRecord};
+    use super::super::record::MeasuredShape;
     use super::*;
 
     /// A model of so many relations, each of which may be embedded, or have its records listed.

@@ -140,15 +140,18 @@ impl TriedRecord {
         format!("{{ shape: {shape}{ways} }}")
     }
 
-    /// Its words as people read them: those of each relation, without entries that say nothing.
-    pub fn words(&self) -> String {
-        let entry = |(key, words): &(String, Vec<String>)| {
-            let name = key.rsplit('.').next().unwrap_or_default();
-            format!("{name} {}", words.join(" + "))
-        };
+    /// Its words as people read them: those of each relation, without words that hold without an entry.
+    pub fn words(&self, relations: &[RelationRecord]) -> String {
+        let is_plain =
+            |(key, words): &&(String, Vec<String>)| relations.iter().any(|one| one.key == *key && one.plain == *words);
+        let entry = |(key, words): &(String, Vec<String>)| format!("{key} {}", words.join(" + "));
         let ways = self.ways().map(|(key, word)| format!("{key} {word}"));
-        let all: Vec<String> = self.shape.iter().map(entry).chain(ways).collect();
-        if all.is_empty() { "of the scenario".to_owned() } else { all.join(" · ") }
+        let all: Vec<String> = self.shape.iter().filter(|one| !is_plain(one)).map(entry).chain(ways).collect();
+        match (self.shape.is_empty(), all.is_empty()) {
+            (true, true) => "of the scenario".to_owned(),
+            (false, true) => "a document for each record".to_owned(),
+            _ => all.join(" · "),
+        }
     }
 
     /// Its strategy, for a scenario without any other.

@@ -96,7 +96,12 @@ fn only(text: &str) -> Result<(String, Vec<String>), String> {
         }
     }
     let made: Vec<String> = made.iter().map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();
-    if made.is_empty() {
+    let kind = |word: &String| word.split('(').next().unwrap_or_default().to_owned();
+    let kinds: Vec<String> = made.iter().map(kind).collect();
+    if let Some(twice) = kinds.iter().enumerate().find(|(place, kind)| kinds[..*place].contains(kind)) {
+        let word = twice.1;
+        Err(format!("words after a colon are combined, and `{word}` is there twice; repeat --only for another choice"))
+    } else if made.is_empty() {
         Err("expected words after the colon, for example 'order.lines: embed'".to_owned())
     } else {
         Ok((relation.trim().to_owned(), made))
@@ -114,5 +119,6 @@ mod tests {
         assert_eq!(only("a.b: embed"), words(&["embed"]));
         assert_eq!(only("a.b:reference(x, y), counted"), words(&["reference(x, y)", "counted"]));
         assert!(only("a.b").is_err() && only("a.b: ").is_err());
+        assert!(only("a.b: reference, reference(x)").is_err_and(|why| why.contains("`reference` is there twice")));
     }
 }

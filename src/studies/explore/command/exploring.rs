@@ -15,7 +15,7 @@ use crate::cli::scenario::Ready;
 use crate::cli::server::ServerChoice;
 use crate::cli::{CliError, Exit, output};
 use crate::compile::{Choice, compile};
-use crate::report::{HTML_FILE, Report, counted};
+use crate::report::{HTML_FILE, Report, counted, listed};
 use crate::results::{self, Arrivals, LoadModel, Part, RunRecord, RunSettings, StudyKind};
 use crate::scenario::{self, Diagnostics, OperationDefinition, Scenario, Source};
 use crate::server::embedded::Checkpoints;
@@ -125,7 +125,17 @@ impl<'e> Exploring<'e> {
             } else {
                 "more shapes".to_owned()
             };
-            self.record.cut_short = Some(format!("The time of --budget {budget} was over before {shapes} were tried."));
+            let untried = search::untried(&self.record);
+            let untried = if untried.is_empty() {
+                String::new()
+            } else {
+                format!(
+                    " Only as without an entry so far: {}; a longer --budget, or --only, tries them.",
+                    listed(untried)
+                )
+            };
+            self.record.cut_short =
+                Some(format!("The time of --budget {budget} was over before {shapes} were tried.{untried}"));
         }
         is_over
     }
@@ -417,7 +427,7 @@ pub fn conclude(arguments: &ExploreArguments, record: &ExploreRecord, folder: &P
         output::print(&format!("\n{}", terminal_of_run(&report, false)))?;
         exit = exit_of(finals);
     }
-    next(record, folder).print();
+    next(record, finals.as_ref(), folder).print();
     let is_wrong = record.count(|outcome| matches!(outcome, TriedOutcome::Wrong(_))) > 0;
     Ok(if is_wrong { Exit::CheckFailed } else { exit })
 }

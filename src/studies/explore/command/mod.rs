@@ -20,7 +20,7 @@ use crate::scenario::{Diagnostics, MixDefinition, Scenario, Source, nearest};
 
 use super::ranking::ranked;
 use super::record::{EXPLORE_FORMAT, ExploreOptions, ExploreRecord, RelationRecord, TriedRecord};
-use super::report::FINAL_FOLDER;
+use super::report::{FINAL_FOLDER, first_of_run};
 use super::shapes;
 pub use argument::ExploreArguments;
 use attempt::Attempts;
@@ -126,7 +126,7 @@ pub fn report(path: &Path) -> Result<(Report, NextCommand), CliError> {
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
     let record = results::load_as::<ExploreRecord>(folder)?;
     let finals = final_run(&record, folder)?;
-    Ok((Report::of_explored(&record, finals.as_ref()), next(&record, folder)))
+    Ok((Report::of_explored(&record, finals.as_ref()), next(&record, finals.as_ref(), folder)))
 }
 
 /// The final run; `None` without one.
@@ -135,12 +135,15 @@ fn final_run(record: &ExploreRecord, folder: &Path) -> Result<Option<results::Ru
     Ok(has_one.then(|| results::load_part::<ExploreRecord>(folder, FINAL_FOLDER)).transpose()?)
 }
 
-/// The command after it: write the first shape down, as far as the scenario is a file of the user's.
-fn next(record: &ExploreRecord, folder: &Path) -> NextCommand {
-    let shown = folder.display().to_string();
-    match ranked(record).first() {
+/// The command after it: write down the shape that was first in the run, or by its estimate without one, as far as the scenario is
+/// a file of the user's.
+fn next(record: &ExploreRecord, finals: Option<&results::RunRecord>, folder: &Path) -> NextCommand {
+    let (shown, ranked) = (folder.display().to_string(), ranked(record));
+    let first = finals.and_then(first_of_run);
+    let place = first.and_then(|first| ranked.iter().position(|(tried, _)| tried.name == first)).unwrap_or(0);
+    match ranked.get(place) {
         Some((first, _)) if !first.is_of_scenario() => {
-            NextCommand::new(["explore"]).option("resume", &shown).option("write", "1")
+            NextCommand::new(["explore"]).option("resume", &shown).option("write", &(place + 1).to_string())
         }
         _ if record.options.has_finals => NextCommand::new(["verify", record.scenario.opened()]),
         _ => NextCommand::new(["run", record.scenario.opened()]),
