@@ -13,6 +13,7 @@ pub mod cli;
 pub mod command_line;
 pub mod compile;
 pub mod derive;
+pub mod described;
 pub mod engine;
 pub mod error;
 pub mod generate;

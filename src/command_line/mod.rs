@@ -29,7 +29,7 @@ use crate::studies::sweep::command::argument::SweepArguments;
 /// What `-h` says last.
 const EXAMPLES: &str = "\
 Examples: docshape run blog-comments             measure a built-in scenario
-          docshape check shop.yaml               check a scenario of your own
+          docshape init shop                     write a model of your own
           docshape run shop.yaml --preset smoke  try it in 20 seconds";
 
 /// Options that `-h` leaves to `--help`.
@@ -84,9 +84,10 @@ pub enum CliCommand {
     /// The first ones are compared by a run in the end.
     #[command(after_long_help = crate::cli::EXIT_CODES)]
     Explore(Box<ExploreArguments>),
-    /// Write a model of your database, from a sample that is only read
+    /// Write a model from four answers, or a sample of your database
     ///
-    /// No value of a document is written. Then: docshape verify, docshape explore.
+    /// `docshape init shop` asks what your application has and does; Enter takes an example. With `--from` a sample of a database is
+    /// read, and no value of a document is written. Then: docshape verify shop.yaml, docshape explore shop.yaml.
     #[command(after_long_help = crate::cli::EXIT_CODES)]
     Init(InitArguments),
     /// Let documents grow until a strategy refuses, and measure stages

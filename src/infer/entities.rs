@@ -54,6 +54,30 @@ pub struct InferredModel {
     pub scale: f64,
 }
 
+impl InferredModel {
+    /// Gives parameters names that nothing else has.
+    pub fn name_parameters(&mut self) {
+        let mut taken: HashSet<String> = self.layout.entities.iter().map(|one| one.entity.clone()).collect();
+        let fields = self.layout.entities.iter().flat_map(|one| one.fields.iter().map(|field| field.field.clone()));
+        taken.extend(fields);
+        for draft in &mut self.drafts {
+            let Some((name, ..)) = &mut draft.parameter else { continue };
+            let wanted = name.clone();
+            let plain = if is_plain(&wanted) { wanted } else { format!("n_{wanted}") };
+            let others = (2..).map(|number| format!("{plain}_{number}"));
+            let names = [plain.clone(), format!("{plain}_count")].into_iter().chain(others);
+            let free = names.into_iter().find(|name| !taken.contains(name)).unwrap_or(plain);
+            if draft.count.is_empty() {
+                draft.count.clone_from(&free);
+            } else {
+                draft.count = draft.count.replacen(name.as_str(), &free, 1);
+            }
+            taken.insert(free.clone());
+            *name = free;
+        }
+    }
+}
+
 /// Makes the entities.
 pub struct Entities<'s> {
     samples: &'s [CollectionSample],
@@ -83,7 +107,7 @@ impl<'s> Entities<'s> {
         for collection in entities.order() {
             entities.add_collection(collection);
         }
-        entities.name_parameters();
+        entities.made.name_parameters();
         entities.reconsider_verified();
         entities.made
     }
@@ -325,29 +349,6 @@ impl<'s> Entities<'s> {
     fn add_words(&mut self, key: String, words: Vec<String>) {
         if !words.is_empty() {
             self.made.shape.push((key, words));
-        }
-    }
-
-    /// Gives parameters names that nothing else has.
-    fn name_parameters(&mut self) {
-        let mut taken: HashSet<String> = self.made.layout.entities.iter().map(|one| one.entity.clone()).collect();
-        let fields =
-            self.made.layout.entities.iter().flat_map(|one| one.fields.iter().map(|field| field.field.clone()));
-        taken.extend(fields);
-        for draft in &mut self.made.drafts {
-            let Some((name, ..)) = &mut draft.parameter else { continue };
-            let wanted = name.clone();
-            let plain = if is_plain(&wanted) { wanted } else { format!("n_{wanted}") };
-            let others = (2..).map(|number| format!("{plain}_{number}"));
-            let names = [plain.clone(), format!("{plain}_count")].into_iter().chain(others);
-            let free = names.into_iter().find(|name| !taken.contains(name)).unwrap_or(plain);
-            if draft.count.is_empty() {
-                draft.count.clone_from(&free);
-            } else {
-                draft.count = draft.count.replacen(&format!("int({name} *"), &format!("int({free} *"), 1);
-            }
-            taken.insert(free.clone());
-            *name = free;
         }
     }
 

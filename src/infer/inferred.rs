@@ -9,7 +9,7 @@ use super::references;
 use super::relations::{FoundReference, Relations};
 use super::sample::{CollectionSample, Probe};
 use super::tree::SeenTree;
-use super::write::ScenarioText;
+use super::write::{ModelOrigin, ScenarioText};
 
 /// What was inferred of a database.
 #[derive(Debug)]
@@ -74,9 +74,8 @@ impl Inferred {
     }
 
     fn text(&self, name: &str, other_indexes: &[String], left_out: &[String]) -> String {
-        let (model, samples, operations, is_observed) =
-            (&self.model, &*self.samples, &*self.operations, self.is_observed);
-        ScenarioText { name, model, samples, operations, is_observed, other_indexes, left_out }.text()
+        let origin = if self.is_observed { &ModelOrigin::OBSERVED } else { &ModelOrigin::SAMPLE };
+        ScenarioText { name, model: &self.model, operations: &self.operations, origin, other_indexes, left_out }.text()
     }
 
     /// Lets observed operations take the place of guessed ones; those that cannot be derived are left out, and named.

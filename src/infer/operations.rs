@@ -8,7 +8,7 @@ use super::sample::CollectionSample;
 /// More operations are too many to read.
 const MOST: usize = 40;
 /// Records of a list.
-const PAGE: u64 = 10;
+pub const PAGE: u64 = 10;
 /// Weights of reads by key, lists, new records and updates: no observation, but the order of most applications.
 const WEIGHTS: [f64; 4] = [10.0, 5.0, 2.0, 2.0];
 
@@ -268,7 +268,7 @@ fn with_text(parts: &str) -> String {
 }
 
 /// Whether a call can draw a value of a field, as a record does.
-fn is_drawn(field: &FieldPlace, draft: &EntityDraft) -> bool {
+pub fn is_drawn(field: &FieldPlace, draft: &EntityDraft) -> bool {
     const OF_RECORDS: [&str; 7] = ["missing", "index", "number", "clock()", "range(", "object(", "zipf("];
     let value = plain(&field.generator);
     let has_helper = draft.helpers.iter().any(|(helper, _)| value.contains(helper.as_str()));
@@ -279,6 +279,6 @@ fn is_drawn(field: &FieldPlace, draft: &EntityDraft) -> bool {
 }
 
 /// An expression as it is in a field of YAML, without the quotes of that.
-fn plain(generator: &str) -> String {
+pub fn plain(generator: &str) -> String {
     serde_json::from_str(generator).unwrap_or_else(|_| generator.to_owned())
 }

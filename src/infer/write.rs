@@ -5,10 +5,55 @@ use std::fmt::Write as _;
 use super::entities::{EntityDraft, InferredModel};
 use super::generator::text;
 use super::layout::{EntityPlace, InferredOperation};
-use super::sample::CollectionSample;
 
 /// The longest line of a mapping that stays on one line.
 const WIDTH: usize = 140;
+
+/// Where a model comes from, and what that leaves open.
+#[derive(Debug)]
+pub struct ModelOrigin {
+    /// The first comment.
+    pub written: &'static str,
+    /// `about` of the scenario.
+    pub about: &'static str,
+    /// What the user is asked first.
+    pub todo: &'static [&'static str],
+    /// A comment above the weights; empty where they are known.
+    pub weights: &'static str,
+    /// The name, the sentence and the label of the strategy.
+    pub strategy: [&'static str; 3],
+}
+
+impl ModelOrigin {
+    /// A sample of a database whose operations are guessed.
+    pub const SAMPLE: ModelOrigin = ModelOrigin {
+        written: "Written by `docshape init` from a sample of a database: lengths, shares, ranges and made-up tokens, no value of a document.",
+        about: "The data and the schema of a database that is in use.",
+        todo: &[
+            "the mix: how often is each operation called? Its weights are invented",
+            "the operations: they are guesses from keys, references and indexes. What does the application do, which fields does it read, what belongs together?",
+        ],
+        weights: "TODO the weights: nobody has observed the operations",
+        strategy: ["present", "The schema as it is.", "as it is"],
+    };
+
+    /// The same with operations and shares that somebody has observed.
+    pub const OBSERVED: ModelOrigin = ModelOrigin { todo: &[], weights: "", ..ModelOrigin::SAMPLE };
+
+    /// Answers to the questions of `docshape init`.
+    pub const ANSWERS: ModelOrigin = ModelOrigin {
+        written: "Written by `docshape init` from four answers. What to change next, the most valuable first:",
+        about: "The data and the operations of an application, before it has a database.",
+        todo: &[
+            "the weights in `mixes`: how often is each operation called? They decide the ranking",
+            "the numbers in `parameters`: how many records are there, how many belong to one? They are few, so that trying is quick",
+            "the fields that `with` reads, and the lengths of texts: documents as large as yours",
+            "the skew: zipf(x) draws some records far more often than others, uniform(x) all equally often; zipf_count(n) is n on average, mostly fewer, at most 10 n",
+        ],
+        weights: "TODO the weights: how often is each operation called?",
+        strategy: ["referenced", "Each record has a document of its own.", "references"],
+    };
+}
 
 /// What the text of a scenario is made of.
 #[derive(Debug)]
@@ -17,12 +62,10 @@ pub struct ScenarioText<'s> {
     pub name: &'s str,
     /// The model.
     pub model: &'s InferredModel,
-    /// The collections.
-    pub samples: &'s [CollectionSample],
     /// The operations.
     pub operations: &'s [InferredOperation],
-    /// Whether somebody has observed the operations, and their shares.
-    pub is_observed: bool,
+    /// Where the model comes from.
+    pub origin: &'s ModelOrigin,
     /// Indexes of the database that the model does not derive, as comments.
     pub other_indexes: &'s [String],
     /// What was read: collections that were left out and why.
@@ -42,9 +85,7 @@ impl ScenarioText<'_> {
     }
 
     fn header(&self, made: &mut String) {
-        made.push_str(
-            "# Written by `docshape init` from a sample of a database: lengths, shares, ranges and made-up tokens, no value of a document.\n",
-        );
+        comment(made, "", self.origin.written);
         for question in self.todo() {
             comment(made, "", &format!("TODO {question}"));
         }
@@ -53,7 +94,7 @@ impl ScenarioText<'_> {
         }
         let title = format!("{}: which document shape?", self.name);
         let _ = writeln!(made, "format: 1\nname: {}\ntitle: {}", self.name, text(&title));
-        made.push_str("about: The data and the schema of a database that is in use.\n");
+        let _ = writeln!(made, "about: {}", self.origin.about);
         let parameters: Vec<String> = self
             .model
             .drafts
@@ -69,11 +110,7 @@ impl ScenarioText<'_> {
 
     /// What only the user knows, the most valuable first.
     fn todo(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        if !self.is_observed {
-            all.push("the mix: how often is each operation called? Its weights are invented".to_owned());
-            all.push("the operations: they are guesses from keys, references and indexes. What does the application do, which fields does it read, what belongs together?".to_owned());
-        }
+        let mut all: Vec<String> = self.origin.todo.iter().map(|question| (*question).to_owned()).collect();
         all.extend(self.model.questions.iter().cloned());
         let copied: Vec<&str> = self
             .model
@@ -158,8 +195,8 @@ impl ScenarioText<'_> {
 
     fn mixes(&self, made: &mut String) {
         made.push_str("mixes:\n");
-        if !self.is_observed {
-            comment(made, "  ", "TODO the weights: nobody has observed the operations");
+        if !self.origin.weights.is_empty() {
+            comment(made, "  ", self.origin.weights);
         }
         mapping(made, "  default:", self.operations.iter().map(|one| format!("{}: {}", one.name, one.weight)));
         comment(made, "  ", "few records and every operation equally often, so that rare ones are verified, too");
@@ -175,9 +212,10 @@ impl ScenarioText<'_> {
 
     fn strategies(&self, made: &mut String) {
         made.push_str("strategies:\n");
-        comment(made, "  ", "The schema as it is. `docshape explore` derives what else it could be.");
+        let [name, about, label] = self.origin.strategy;
+        comment(made, "  ", &format!("{about} `docshape explore` derives what else it could be."));
         self.other_indexes.iter().for_each(|line| comment(made, "  ", line));
-        made.push_str("  present:\n    about: The schema as it is.\n    label: as it is\n    default: true\n");
+        let _ = writeln!(made, "  {name}:\n    about: {about}\n    label: {label}\n    default: true");
         if self.model.shape.is_empty() {
             made.push_str("    shape: {}\n");
             return;

@@ -20,12 +20,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("campaign", &["engine", "plan", "generate", "server", "record", "results", "stats", "verify"]),
     ("report", &["stats", "results", "record"]),
     ("infer", &["scenario", "compile", "plan", "engine"]),
+    ("described", &["infer", "scenario"]),
     ("observe", &["infer", "server", "generate"]),
     (
         "cli",
         &[
             "scenario", "derive", "compile", "plan", "generate", "server", "engine", "record", "results", "stats",
-            "report", "verify", "campaign", "infer", "observe",
+            "report", "verify", "campaign", "infer", "described", "observe",
         ],
     ),
     (

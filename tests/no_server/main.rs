@@ -7,6 +7,7 @@ mod closed_loop;
 mod corpus;
 mod diagnostics;
 mod hostile;
+mod init;
 mod install_script;
 mod layering;
 mod one_voice;

@@ -13,35 +13,38 @@ pub struct InitArguments {
     /// Name of the scenario: lower-case letters, digits and `-`. The file is NAME.yaml
     #[arg(value_name = "NAME", required_unless_present = "rights")]
     pub name: Option<String>,
-    /// A URI with its database, a folder of mongodump, or files of mongoexport [default: none]
+    /// A URI with its database, a folder of mongodump, or files of mongoexport [default: four questions]
     ///
     /// mongodb://HOST/DATABASE is only read, a sample of each collection. Files, divided by commas, are BSON or Extended JSON.
-    #[arg(long, value_name = "SOURCE", required_unless_present = "rights")]
+    #[arg(long, value_name = "SOURCE")]
     pub from: Option<ConnectionString>,
+    /// Write a copy of this scenario, as `docshape list` names it [default: none]
+    #[arg(long = "like", value_name = "SCENARIO", conflicts_with = "from")]
+    pub copied: Option<String>,
     /// Read only these collections; `*` stands for any letters [default: all, up to 200]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = name, requires = "from")]
     pub collections: Vec<String>,
     /// Observe the operations in JSON logs of mongod, also .gz [default: guess them]
     ///
     /// Several files are divided by commas. `db.setProfilingLevel(0, { slowms: 0 })` on one member for some minutes logs every statement.
-    #[arg(long, value_name = "FILES", value_delimiter = ',', conflicts_with_all = ["watch", "profile", "hide_names"])]
+    #[arg(long, value_name = "FILES", value_delimiter = ',', requires = "from", conflicts_with_all = ["watch", "profile", "hide_names"])]
     pub log: Vec<PathBuf>,
     /// Observe the operations for so long, by counters and the oplog [default: guess them]
     ///
     /// Nothing is switched on.
-    #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with_all = ["profile", "hide_names"])]
+    #[arg(long, value_name = "DURATION", value_parser = duration, requires = "from", conflicts_with_all = ["profile", "hide_names"])]
     pub watch: Option<Duration>,
     /// Observe the operations in system.profile, if the profiler was on
-    #[arg(long, conflicts_with = "hide_names")]
+    #[arg(long, requires = "from", conflicts_with = "hide_names")]
     pub profile: bool,
     /// Write numbers in place of the names of collections and fields
-    #[arg(long)]
+    #[arg(long, requires = "from")]
     pub hide_names: bool,
     /// Replace NAME.yaml if it exists
     #[arg(long)]
     pub force: bool,
     /// Print what was inferred as JSON instead of the summary
-    #[arg(long)]
+    #[arg(long, requires = "from")]
     pub json: bool,
     /// Print the smallest role that suffices, as mongosh statements, and read nothing
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! `docshape init`: writes a model of a database, from a sample that it only reads.
+//! `docshape init`: writes a model from four answers, from a sample of a database that it only reads, or as a copy of a scenario.
 
 mod argument;
 mod files;
@@ -6,6 +6,7 @@ mod hidden;
 mod json;
 mod live;
 mod observe;
+mod questions;
 mod rights;
 mod source;
 mod summary;
@@ -15,10 +16,14 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::infer::compare;
 use crate::infer::inferred::Inferred;
 use crate::infer::sample::Probe;
 use crate::observe::operations;
+use crate::report::counted;
+use crate::scenario::Source;
 
+use super::catalogue;
 use super::exit::{CliError, Exit, write_error};
 use super::next::NextCommand;
 use super::output;
@@ -26,7 +31,7 @@ pub use argument::InitArguments;
 use hidden::Hidden;
 use source::{InitSource, Read};
 
-/// Reads a sample, infers a model, and writes it.
+/// Writes a model.
 ///
 /// # Errors
 /// When the name or the source cannot be used, the file exists, or nothing can be read.
@@ -34,14 +39,47 @@ pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
     if arguments.rights {
         return output::print(&rights::statements(arguments.from.as_ref())).map(|()| Exit::Success);
     }
-    let (Some(name), Some(from)) = (&arguments.name, &arguments.from) else {
-        return Err(CliError::usage("init needs a NAME and --from SOURCE"));
-    };
+    let Some(name) = &arguments.name else { return Err(CliError::usage("init needs a NAME")) };
     let file = check_name(name)?;
     if !arguments.force && Path::new(&file).exists() {
         return Err(CliError::usage(format!("{file} exists; choose another name, or replace it with --force")));
     }
-    let mut origin = InitSource::of(from.reveal())?;
+    match (&arguments.from, &arguments.copied) {
+        (Some(from), _) => infer_from(arguments, name, &file, from.reveal())?,
+        (None, Some(other)) => copy(name, &file, other, arguments.force)?,
+        (None, None) => describe(name, &file, arguments.force)?,
+    }
+    NextCommand::new(["verify", &file]).print();
+    Ok(Exit::Success)
+}
+
+/// Asks what the model is, and writes it.
+fn describe(name: &str, file: &str, replaces: bool) -> Result<(), CliError> {
+    let questions::Answered { described, operations, notes } = questions::ask(file)?;
+    let text = described.text(name, &operations, &notes);
+    compare::plan(&text).map_err(|problems| invalid(&problems))?;
+    write(file, &text, replaces)?;
+    let (lines, records) = (text.lines().count(), counted(described.model.drafts.len() as u64, "entity"));
+    let steps = counted(operations.len() as u64, "operation");
+    output::print(&format!(
+        "wrote {file} ({lines} lines): {records}, {steps}, 1 strategy\n\
+         weights, numbers of records and sizes of documents are examples, marked TODO\n"
+    ))
+}
+
+/// Writes a copy of a scenario under another name.
+fn copy(name: &str, file: &str, other: &str, replaces: bool) -> Result<(), CliError> {
+    let Source { text, .. } = catalogue::open(other)?;
+    let renamed = |line| if str::starts_with(line, "name: ") { format!("name: {name}\n") } else { line.to_owned() };
+    let text: String = text.split_inclusive('\n').map(renamed).collect();
+    let whole = format!("# A copy of the scenario {other}, by `docshape init`.\n{text}");
+    write(file, &whole, replaces)?;
+    output::print(&format!("wrote {file} ({} lines): a copy of {other}\n", whole.lines().count()))
+}
+
+/// Reads a sample, infers a model, and writes it.
+fn infer_from(arguments: &InitArguments, name: &str, file: &str, from: &str) -> Result<(), CliError> {
+    let mut origin = InitSource::of(from)?;
     // Before docshape reads a sample, which would be in the counters.
     let observations = observe::observe(arguments, &origin)?;
     let mut read = origin.read(&arguments.collections)?;
@@ -57,20 +95,19 @@ pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
         Some(observed) => inferred.with_observed(&observed.operations),
         None => inferred,
     };
-    let (text, comparison) = inferred.scenario(name, &read.left_out).map_err(|problems| {
-        CliError::failure(format!(
-            "the inferred scenario is not valid, which is a mistake of docshape; please report it:\n{problems}"
-        ))
-    })?;
-    write(&file, &text, arguments.force)?;
+    let (text, comparison) = inferred.scenario(name, &read.left_out).map_err(|problems| invalid(&problems))?;
+    write(file, &text, arguments.force)?;
     if arguments.json {
-        output::print(&summary::json(&inferred, &comparison, &read))?;
-    } else {
-        output::print(&observed.as_ref().map(summary::observed).unwrap_or_default())?;
-        output::print(&summary::text(&inferred, &comparison, &read, &file, text.lines().count()))?;
+        return output::print(&summary::json(&inferred, &comparison, &read));
     }
-    NextCommand::new(["verify", &file]).print();
-    Ok(Exit::Success)
+    output::print(&observed.as_ref().map(summary::observed).unwrap_or_default())?;
+    output::print(&summary::text(&inferred, &comparison, &read, file, text.lines().count()))
+}
+
+fn invalid(problems: &str) -> CliError {
+    CliError::failure(format!(
+        "the scenario is not valid, which is a mistake of docshape; please report it:\n{problems}"
+    ))
 }
 
 fn infer(read: &mut Read, probe: &mut impl Probe) -> Result<Inferred, CliError> {

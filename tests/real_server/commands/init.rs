@@ -605,3 +605,21 @@ fn a_user_who_may_only_read_suffices() {
     finish(place.docshape(&["init", "nobody", "--from", &wrong])).error(3, &["init --rights"]);
     assert!(!place.path("nobody.yaml").exists());
 }
+
+#[test]
+fn models_of_answers_verify_and_that_of_the_examples_is_explored() {
+    let place = Place::new();
+    for (name, answers) in [("shop", ""), ("books", "author 30, book\n")] {
+        let given = place.path("answers");
+        fs::write(&given, answers).unwrap();
+        let made = place.docshape(&["init", name]).stdin(fs::File::open(&given).unwrap()).output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let verified = finish(place.docshape(&["verify", &format!("{name}.yaml"), "--calls", "200"])).ok();
+        assert!(verified.stdout.contains("200 calls give the model's answers"), "{}", verified.stdout);
+        assert!(!verified.stdout.contains("never called"), "{}", verified.stdout);
+    }
+    let small = ["--no-finals", "--budget", "20s", "--preset", "smoke", "--out", "explored"];
+    let explored = finish(place.docshape(&[&["explore", "shop.yaml"][..], &small].concat())).ok();
+    assert!(explored.stdout.contains("lines_embed"), "{}", explored.stdout);
+    place.assert_nothing_left();
+}
