@@ -11,9 +11,14 @@ pub async fn ask(question: &str) -> Option<bool> {
     tokio::task::spawn_blocking(move || ask_now(&question)).await.ok().flatten()
 }
 
+/// Whether there is a terminal to ask on.
+pub fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// [`ask`] outside of the runtime.
 pub fn ask_now(question: &str) -> Option<bool> {
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+    if !can_ask() {
         return None;
     }
     output::message(&format!("{question} [y/N] "));

@@ -1,11 +1,12 @@
 //! Entities as written to [`Data`] that can make any record.
 
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use crate::generate::Seed;
 use crate::plan::data::Field;
 
-use crate::plan::{Data, DataClock, Entity, Expression, RowField};
+use crate::plan::{Data, DataClock, DataFile, Entity, Expression, RowField};
 use crate::scenario::{self, Diagnostics, Node, Scenario, Spanned};
 
 use super::parts::all;
@@ -46,7 +47,7 @@ pub fn entity_names(scenario: &Scenario, diagnostics: &Diagnostics) -> Vec<Entit
 pub fn compile_data(scenario: &Scenario, names: &mut Names, seed: u64, diagnostics: &Diagnostics) -> Option<Arc<Data>> {
     let compiled = scenario.entities.iter().enumerate();
     let mut entities: Vec<Entity> =
-        all(compiled.map(|(position, entity)| compile_entity(position, entity, names, diagnostics)))?;
+        all(compiled.map(|(position, entity)| compile_entity(position, entity, &scenario.folder, names, diagnostics)))?;
     for (entity, of) in entities.iter_mut().zip(&names.entities) {
         entity.children = of.children.iter().map(|(name, child)| (Arc::from(name.as_str()), *child)).collect();
     }
@@ -72,6 +73,7 @@ fn command_start() -> i64 {
 fn compile_entity(
     position: usize,
     entity: &scenario::EntityDefinition,
+    folder: &Path,
     names: &mut Names,
     diagnostics: &Diagnostics,
 ) -> Option<Entity> {
@@ -103,7 +105,17 @@ fn compile_entity(
     }
     let name = Arc::from(entity.name.value.as_str());
     let (helpers, row) = (entity.helpers.len(), row(entity));
-    Some(Entity { name, parent, children: Vec::new(), count: count?, fields: fields?, helpers, row })
+    let lines = match &entity.from {
+        Some(from) => Some(load(folder, from, diagnostics)?),
+        None => None,
+    };
+    Some(Entity { name, parent, children: Vec::new(), count: count?, fields: fields?, helpers, row, lines })
+}
+
+fn load(folder: &Path, from: &Spanned<String>, diagnostics: &Diagnostics) -> Option<Arc<DataFile>> {
+    let help = "`from` names a file with a document of Extended JSON on each line, by its path from the folder of the scenario; \
+                with a copy of the scenario, copy it, too";
+    DataFile::load(folder, &from.value).map_err(|why| diagnostics.error(from.span, why, help)).ok()
 }
 
 fn row(entity: &scenario::EntityDefinition) -> Vec<RowField> {

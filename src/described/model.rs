@@ -1,5 +1,7 @@
 //! A model that is put together by entities, relations and fields.
 
+use std::path::Path;
+
 use crate::infer::compare;
 use crate::infer::entities::{EntityDraft, InferredModel};
 use crate::infer::generator::text;
@@ -142,7 +144,7 @@ impl DescribedModel {
         for one in operations {
             let needed = earlier(one, operations);
             let text = self.text("model", &needed, &[]);
-            compare::plan(&text).map_err(|problems| {
+            compare::plan(&text, Path::new("")).map_err(|problems| {
                 let first = problems.lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or(&problems);
                 format!("`{}` cannot be derived: {first}", one.comments.first().unwrap_or(&one.name))
             })?;

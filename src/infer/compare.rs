@@ -1,13 +1,14 @@
 //! How the data that a written scenario generates compare with the sample.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use bson::{RawBsonRef, RawDocument};
 
 use crate::compile::{Choice, compile};
 use crate::engine::{self, Documents};
 use crate::plan::{LoadOrder, Plan};
-use crate::scenario::{self, Diagnostics, Source};
+use crate::scenario::{self, Diagnostics, Scenario, Source};
 
 use super::entities::InferredModel;
 use super::numbers::{quantile, sorted};
@@ -39,13 +40,13 @@ impl DataComparison {
     }
 }
 
-/// Compiles a scenario.
+/// Compiles a scenario whose data are in a folder.
 ///
 /// # Errors
 /// Its problems.
-pub fn plan(text: &str) -> Result<Plan, String> {
+pub fn plan(text: &str, folder: &Path) -> Result<Plan, String> {
     let (source, diagnostics) = (Source::new("the inferred scenario", text), Diagnostics::new());
-    let read = scenario::read(&source, &diagnostics);
+    let read = scenario::read(&source, &diagnostics).map(|read| Scenario { folder: folder.to_owned(), ..read });
     let compiled = read.and_then(|read| compile(&read, &Choice::default(), &diagnostics).ok().flatten());
     compiled.filter(|_| !diagnostics.has_errors()).ok_or_else(|| diagnostics.render(&source, false))
 }

@@ -33,6 +33,8 @@ pub struct EntityDraft {
     pub inverse: Option<(String, String)>,
     /// Comments above it.
     pub comments: Vec<String>,
+    /// What generators do not keep of its values.
+    pub notes: Vec<String>,
     /// The number of its collection in the sample.
     pub collection: usize,
     /// How many children each parent of the sample has; for those in arrays and those that are counted.
@@ -52,6 +54,8 @@ pub struct InferredModel {
     pub questions: Vec<String>,
     /// The share of the data that the model has.
     pub scale: f64,
+    /// The folder of the files with real values, if fields take these.
+    pub data: Option<String>,
 }
 
 impl InferredModel {
@@ -188,8 +192,10 @@ impl<'s> Entities<'s> {
             parent: place.parent.as_ref(),
         };
         let made = fields.make();
+        place.copies = made.copies;
         draft.helpers = made.helpers;
         draft.comments.extend(made.comments);
+        draft.notes = made.notes;
         draft.inverse = made.inverse;
         let sort = clock.and_then(|clock| {
             made.fields.iter().find(|field| field.generator == "clock()" && field.path.last() == Some(&clock))

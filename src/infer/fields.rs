@@ -43,10 +43,14 @@ pub struct FieldsOf<'f> {
 #[derive(Debug, Default)]
 pub struct MadeFields {
     pub fields: Vec<FieldPlace>,
+    /// Fields of the documents that a shape copies.
+    pub copies: Vec<FieldPlace>,
     pub helpers: Vec<(String, String)>,
     pub shape: Vec<(String, Vec<String>)>,
     pub inverse: Option<(String, String)>,
     pub comments: Vec<String>,
+    /// What generators do not keep of the values.
+    pub notes: Vec<String>,
 }
 
 impl FieldsOf<'_> {
@@ -84,10 +88,14 @@ impl FieldsOf<'_> {
                 // Other values that happen to be different keep their lengths.
                 let is_unique = self.path.is_empty() && (has_index || self.relations.found.iter().any(is_named));
                 let unique = || scalar::unique(field, name, self.sample.count);
+                let mut is_value = false;
                 let generator = match () {
                     () if self.clock == Some(name) => "clock()".to_owned(),
                     () if is_unique && share >= 0.998 && is_scalar(field) => text(&unique()),
-                    () => written.field(&generators.field(field, &path, documents), name),
+                    () => {
+                        is_value = !replaced.keys().any(|reference| reference.starts_with(&path));
+                        written.field(&generators.field(field, &path, documents), name)
+                    }
                 };
                 // An entry of `...` would spread, and is no name here.
                 let free = if name == "..." { "___".to_owned() } else { unlike(name, &taken) };
@@ -95,14 +103,16 @@ impl FieldsOf<'_> {
                 made.fields.push(FieldPlace {
                     is_list: false,
                     unique: is_unique,
+                    is_value,
                     ..plain_field(&free, vec![name.clone()], generator)
                 });
                 taken.insert(free);
             }
         }
+        made.copies = self.copies(&made.fields);
         made.helpers = written.helpers;
-        made.comments.extend(short(generators.notes));
-        made.comments.extend(short(written.notes));
+        made.notes.extend(short(generators.notes));
+        made.notes.extend(short(written.notes));
         made
     }
 
@@ -157,13 +167,36 @@ impl FieldsOf<'_> {
             // Copies lie beside the reference.
             let is_beside = reference.path.len() == self.path.len() + 1 && reference.path.starts_with(self.path);
             if is_beside {
-                let entity = &self.names[reference.target];
-                let sources = copied(found, self.entities, entity);
-                let is_kept = |copy: &&super::copies::Copy| sources.contains(&copy.of);
-                skipped.extend(found.copies.iter().filter(is_kept).map(|copy| copy.field.clone()));
+                skipped.extend(self.copied(found).map(|copy| copy.field.clone()));
             }
         }
         skipped
+    }
+
+    /// The copies beside a reference that a shape names.
+    fn copied<'f>(&self, found: &'f FoundReference) -> impl Iterator<Item = &'f super::copies::Copy> {
+        let sources = copied(found, self.entities, &self.names[found.reference.target]);
+        found.copies.iter().filter(move |copy| sources.contains(&copy.of))
+    }
+
+    /// These, with the fields or the parent that they are copies of.
+    fn copies(&self, fields: &[FieldPlace]) -> Vec<FieldPlace> {
+        let mut copies = Vec::new();
+        for found in self.relations.found.iter().filter(|found| found.reference.collection == self.collection) {
+            let Some(around) = found.reference.path.strip_prefix(self.path).and_then(|path| path.split_last()) else {
+                continue;
+            };
+            let place = self.relations.place(found);
+            let field = fields.iter().find(|field| field.refers.is_some() && place.ends_with(&field.path));
+            let parent = self.parent.filter(|parent| parent.reference.as_deref() == Some(place));
+            let reference = field.map(|field| &field.field).or(parent.map(|parent| &parent.entity));
+            let (false, Some(reference)) = (around.1.iter().any(|part| part == "[]"), reference) else { continue };
+            copies.extend(self.copied(found).map(|copy| FieldPlace {
+                copy_of: Some((reference.clone(), copy.of.clone())),
+                ..plain_field(&copy.field, [around.1, std::slice::from_ref(&copy.field)].concat(), String::new())
+            }));
+        }
+        copies
     }
 
     /// References that are no relation of the model, because they lie deeper or lead to another key.

@@ -1,14 +1,19 @@
 //! From samples to the text of a scenario.
 
+use std::path::{Path, PathBuf};
+
 use super::compare::{self, DataComparison};
 use super::copies;
 use super::entities::{Entities, InferredModel};
+use super::generator::text;
 use super::layout::InferredOperation;
 use super::operations::guessed;
 use super::references;
 use super::relations::{FoundReference, Relations};
 use super::sample::{CollectionSample, Probe};
+use super::scalar::quoted;
 use super::tree::SeenTree;
+use super::values::RealValues;
 use super::write::{ModelOrigin, ScenarioText};
 
 /// What was inferred of a database.
@@ -28,6 +33,8 @@ pub struct Inferred {
     pub is_observed: bool,
     /// Observed operations that cannot be derived.
     pub refused: Vec<InferredOperation>,
+    /// The folder from which the scenario reads real values while it is made.
+    data: PathBuf,
 }
 
 impl Inferred {
@@ -66,11 +73,20 @@ impl Inferred {
     ) -> Inferred {
         let model = Entities::model(&samples, &trees, &relations, questions.to_vec());
         let operations = guessed(&model, &samples);
-        Inferred { samples, trees, relations, model, operations, is_observed: false, refused: Vec::new() }
+        Inferred {
+            samples,
+            trees,
+            relations,
+            model,
+            operations,
+            is_observed: false,
+            refused: Vec::new(),
+            data: PathBuf::new(),
+        }
     }
 
     fn compiles(&self) -> bool {
-        compare::plan(&self.text("model", &[], &[])).is_ok()
+        compare::plan(&self.text("model", &[], &[]), &self.data).is_ok()
     }
 
     fn text(&self, name: &str, other_indexes: &[String], left_out: &[String]) -> String {
@@ -97,12 +113,30 @@ impl Inferred {
         self
     }
 
+    /// Lets fields have real values, from files in this folder, which is inside of `parent` for now.
+    #[must_use]
+    pub fn with_data(mut self, folder: &str, parent: &Path) -> Inferred {
+        (self.model.data, self.data) = (Some(folder.to_owned()), parent.to_owned());
+        self.operations = guessed(&self.model, &self.samples);
+        let fields = self.model.layout.entities.iter_mut().flat_map(|place| &mut place.fields);
+        for field in fields.filter(|field| field.is_value) {
+            field.generator = text(&format!("line({})", quoted(&field.field)));
+        }
+        self
+    }
+
+    /// The real values of the entities that have some.
+    pub fn real_values(&self) -> Vec<RealValues> {
+        let places = self.model.layout.entities.iter().zip(&self.model.drafts);
+        places.filter_map(|(place, draft)| RealValues::of(place, &self.samples[draft.collection])).collect()
+    }
+
     /// The scenario, and how its data compare with the sample.
     ///
     /// # Errors
     /// The problems of the text, if it does not compile.
     pub fn scenario(&self, name: &str, left_out: &[String]) -> Result<(String, DataComparison), String> {
-        let plan = compare::plan(&self.text(name, &[], left_out))?;
+        let plan = compare::plan(&self.text(name, &[], left_out), &self.data)?;
         let written = self.text(name, &compare::other_indexes(&plan, &self.model, &self.samples), left_out);
         Ok((written, compare::compare(&plan, &self.model, &self.trees)))
     }

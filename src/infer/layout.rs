@@ -23,6 +23,8 @@ pub struct EntityPlace {
     pub count: u64,
     /// Every field of the model, in the order of the documents. `_id` is the first.
     pub fields: Vec<FieldPlace>,
+    /// Fields of the documents that are copies, which a shape names instead: each has `copy_of`.
+    pub copies: Vec<FieldPlace>,
     /// The default order of lists, as in `sort` of the model: field and direction.
     pub sort: Vec<(String, i32)>,
 }
@@ -57,6 +59,8 @@ pub struct FieldPlace {
     pub copy_of: Option<(String, String)>,
     /// Whether values are unique, so that an operation may find the record by it.
     pub unique: bool,
+    /// Whether values are no more than that: no key, reference, copy or time of creation.
+    pub is_value: bool,
 }
 
 /// One operation of the model.

@@ -2,7 +2,8 @@
 //! records of each relation lie, and a scenario that says so.
 //!
 //! Nothing here talks to a server. What has to be asked comes through a [`Probe`](sample::Probe). Values of documents are
-//! compared and counted, and never written: the model has lengths, shares, ranges and made-up tokens.
+//! compared and counted, and never written: the model has lengths, shares, ranges and made-up tokens. Only [`values`] copies some,
+//! where the user asks for it.
 
 mod buckets;
 pub mod compare;
@@ -22,6 +23,7 @@ pub mod sample;
 mod scalar;
 pub mod skew;
 mod tree;
+pub mod values;
 pub mod write;
 
 pub use numbers::two_digits;

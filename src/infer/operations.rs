@@ -130,7 +130,7 @@ impl Guesses<'_> {
             }
             let does =
                 format!("{{ list: {entity}, where: {{ {}: <value> }}{newest}, limit: {PAGE}{options} }}", field.field);
-            let value = [(&"value".to_owned(), plain(&field.generator))];
+            let value = [(&"value".to_owned(), self.value(entity, field))];
             self.add(&name, &format!("the index of {}", field.field), value, does, 1);
         }
     }
@@ -169,7 +169,7 @@ impl Guesses<'_> {
         );
         if let Some(field) = self.settable(place, draft) {
             let name = format!("set_{}_of_{entity}", field.field);
-            let arguments = [(entity, format!("zipf({entity})")), (&"value".to_owned(), plain(&field.generator))];
+            let arguments = [(entity, format!("zipf({entity})")), (&"value".to_owned(), self.value(entity, field))];
             let does = format!("{{ update: {entity}, set: {{ {}: <value> }} }}", field.field);
             self.add(&name, "a field that could change", arguments, does, 3);
         }
@@ -185,6 +185,14 @@ impl Guesses<'_> {
         let is_few = |field: &&&FieldPlace| plain(&field.generator).starts_with("one_of([");
         let varies = |field: &&&FieldPlace| field.generator.contains('(');
         open.iter().find(is_few).or_else(|| open.iter().find(varies)).copied()
+    }
+
+    /// The expression of a value of a field: one that a record has, where records have real ones.
+    fn value(&self, entity: &str, field: &FieldPlace) -> String {
+        match &self.model.data {
+            Some(_) if field.is_value => format!("uniform({entity}).{}", field.field),
+            _ => plain(&field.generator),
+        }
     }
 
     /// What is read beside a record: its arrays, and the records that it has copies of.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::entities::{EntityDraft, InferredModel};
 use super::generator::text;
-use super::layout::{EntityPlace, InferredOperation};
+use super::layout::{EntityPlace, FieldPlace, InferredOperation};
 
 /// The longest line of a mapping that stays on one line.
 const WIDTH: usize = 140;
@@ -86,6 +86,12 @@ impl ScenarioText<'_> {
 
     fn header(&self, made: &mut String) {
         comment(made, "", self.origin.written);
+        if let Some(folder) = &self.model.data {
+            let said = format!(
+                "Fields with `line` have real values, from {folder}/: the values of one record belong together."
+            );
+            comment(made, "", &said);
+        }
         for question in self.todo() {
             comment(made, "", &format!("TODO {question}"));
         }
@@ -137,7 +143,8 @@ impl ScenarioText<'_> {
     fn entities(&self, made: &mut String) {
         made.push_str("entities:\n");
         for (place, draft) in self.model.layout.entities.iter().zip(&self.model.drafts) {
-            draft.comments.iter().for_each(|line| comment(made, "  ", line));
+            let notes = draft.notes.iter().filter(|_| self.model.data.is_none());
+            draft.comments.iter().chain(notes).for_each(|line| comment(made, "  ", line));
             self.entity(place, draft, made);
         }
     }
@@ -151,9 +158,15 @@ impl ScenarioText<'_> {
         if place.array.is_none() {
             let _ = writeln!(made, "    collection: {}", text(&place.collection));
         }
-        if !draft.helpers.is_empty() {
+        if let Some(folder) = &self.model.data
+            && place.fields.iter().any(|field| field.is_value)
+        {
+            let _ = writeln!(made, "    from: {}", text(&format!("{folder}/{}.ndjson", place.entity)));
+        }
+        let helpers = used(&draft.helpers, &place.fields);
+        if !helpers.is_empty() {
             made.push_str("    let:\n");
-            draft.helpers.iter().for_each(|(name, value)| made.push_str(&format!("      {name}: {value}\n")));
+            helpers.iter().for_each(|(name, value)| made.push_str(&format!("      {name}: {value}\n")));
         }
         made.push_str("    fields:\n");
         for field in &place.fields {
@@ -228,6 +241,20 @@ impl ScenarioText<'_> {
             let _ = writeln!(made, "      {key}: {words}");
         }
     }
+}
+
+/// The helpers that fields name, or helpers after them.
+fn used<'h>(helpers: &'h [(String, String)], fields: &'h [FieldPlace]) -> Vec<&'h (String, String)> {
+    let mut texts: Vec<&str> = fields.iter().map(|field| field.generator.as_str()).collect();
+    let mut used = Vec::new();
+    for helper in helpers.iter().rev() {
+        if texts.iter().any(|text| text.contains(&helper.0)) {
+            texts.push(&helper.1);
+            used.push(helper);
+        }
+    }
+    used.reverse();
+    used
 }
 
 /// A mapping on one line, or on a line for each entry.

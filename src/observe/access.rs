@@ -134,7 +134,7 @@ fn known<'l>(layout: &'l Layout, collection: &str) -> Vec<(Vec<&'l str>, Named<'
             let all = entity.array.iter().flatten().chain(path).map(String::as_str);
             known.push((all.filter(|part| *part != ELEMENTS).collect(), named));
         };
-        for field in entity.fields.iter().filter(|field| !field.path.is_empty()) {
+        for field in entity.fields.iter().chain(&entity.copies).filter(|field| !field.path.is_empty()) {
             add(&field.path, Named::Field { entity, field, below: false });
         }
         for child in &layout.entities {

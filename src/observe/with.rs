@@ -75,6 +75,9 @@ pub(super) fn selection(layout: &Layout, owner: &EntityPlace, shape: &StatementS
     } else {
         With { fields: Some(all_fields(owner)), with: all_inside(layout, owner), ..With::default() }
     };
+    for (reference, copied) in owner.copies.iter().filter_map(|copy| copy.copy_of.as_ref()).filter(|_| !names_fields) {
+        kept.add_field_of(reference, copied);
+    }
     for (path, how) in &shape.projection {
         let is_in = *how != Projected::Out;
         match (named(layout, &owner.collection, path), how) {

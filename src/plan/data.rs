@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use crate::generate::{Seed, Zipf, ZipfCount};
 
 use super::call_id::{self, FIRST_NEW_RECORD};
+use super::data_file::DataFile;
 use super::memo::Memo;
 use super::shape::{RowField, projected, sorted};
 use super::{EvalError, Expression, Frame, LogicalRecord, Raw, Value, Writer, budget, written};
@@ -89,6 +90,8 @@ pub struct Entity {
     pub helpers: usize,
     /// What its rows are compared by.
     pub row: Vec<RowField>,
+    /// The file whose lines `line` takes values of.
+    pub lines: Option<Arc<DataFile>>,
 }
 
 /// One field of an entity, resolved.
@@ -125,6 +128,11 @@ impl Data {
         let data = Arc::new(Data::new(seed, self.clock, Arc::clone(&self.entities)));
         (0..data.entities.len()).try_for_each(|entity| data.measure(entity))?;
         Ok(data)
+    }
+
+    /// The files of which entities take values.
+    pub fn files(&self) -> impl Iterator<Item = &DataFile> {
+        self.entities.iter().filter_map(|entity| entity.lines.as_deref())
     }
 
     /// Loaded records of an entity; 0 until [`Data::measure`] has counted them.

@@ -11,6 +11,15 @@ use super::function::as_int;
 use super::generator::{CHOSEN, GeneratorArgument, GeneratorCall};
 use super::{EvalError, Frame, Value};
 
+/// The value at a path of the line that belongs to the record whose field is drawn.
+pub(super) fn line(path: &str, frame: &Frame) -> Result<Option<Value>, EvalError> {
+    let entity = frame.entity.map(|entity| &frame.data.entities[entity]);
+    let file = entity.and_then(|entity| entity.lines.as_ref());
+    let file =
+        file.ok_or_else(|| EvalError::new("line: only a field of an entity with `from` has a line of that file"))?;
+    Ok(file.value(frame.ordinal, path))
+}
+
 /// Both ends included.
 pub(super) fn uniform(call: &GeneratorCall, frame: &mut Frame) -> Result<Value, EvalError> {
     let (a, b) = (call.value(0, frame)?, call.value(1, frame)?);

@@ -124,6 +124,7 @@ impl Expression {
                 let branch = if parts[0].holds(frame)? { &parts[1] } else { &parts[2] };
                 branch.field_value(frame)
             }
+            Expression::Generate(call) => call.field_value(frame),
             other => other.evaluate(frame).map(Some),
         }
     }

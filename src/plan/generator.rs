@@ -185,6 +185,10 @@ pub const GENERATORS: &[Generator] = &[
         &[Parameter { name: "entity.field", kind: ParameterKind::EntityField }, value("record")],
         draw::referrers,
     ),
+    // In a field of an entity with `from`; a key that the line has not is missing.
+    generator("line", &[Parameter { name: "'path'", kind: ParameterKind::Field }], |call, frame| {
+        Ok(call.field_value(frame)?.unwrap_or(Value::Null))
+    }),
     generator("clock", &[], |_, frame| Ok(Value::Date(frame.now))),
     // A loaded record, or one that a recent call of the operation makes.
     generator("known", &[ENTITY, OPERATION], draw::known),
@@ -249,6 +253,17 @@ impl GeneratorCall {
     /// When an argument is of the wrong kind, or there is nothing to draw from.
     pub fn draw(&self, frame: &mut Frame) -> Result<Value, EvalError> {
         (self.generator.draw)(self, frame)
+    }
+
+    /// Draws the value of a field of a document; `None` where its key is left out.
+    ///
+    /// # Errors
+    /// As [`GeneratorCall::draw`].
+    pub(super) fn field_value(&self, frame: &mut Frame) -> Result<Option<Value>, EvalError> {
+        match self.arguments.as_slice() {
+            [GeneratorArgument::Field(path)] => draw::line(path, frame),
+            _ => self.draw(frame).map(Some),
+        }
     }
 
     pub(super) fn stream(&self, frame: &Frame) -> Stream {

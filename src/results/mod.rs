@@ -176,6 +176,9 @@ pub struct ScenarioRecord {
     pub argument: String,
     /// SHA-256 of the text, hexadecimal.
     pub sha256: String,
+    /// SHA-256 of the files with its data, by their paths from its folder; none in older records.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub data: BTreeMap<String, String>,
     /// The whole file.
     pub text: String,
 }

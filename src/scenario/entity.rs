@@ -13,6 +13,8 @@ pub struct EntityDefinition {
     pub children_name: Option<Spanned<String>>,
     /// `count`: CEL, the number of records, per parent for a child.
     pub count: Node,
+    /// `from`: a file of documents, by its path from the folder of the scenario.
+    pub from: Option<Spanned<String>>,
     /// `let`: values for the fields, in no document.
     pub helpers: Vec<(Spanned<String>, Node)>,
     /// `fields`, in document order: the key in the document, and CEL: scalar text, or a list or mapping of expressions.

@@ -226,6 +226,8 @@ pub(super) const ENTITY: Keys = &[
     optional("of", Takes::Text, "the parent entity").example("post"),
     optional("as", Takes::Text, "the name of the parent's list of these records").example("comments"),
     required("count", Takes::Scalar, "how many records, per parent for a child").example("200"),
+    optional("from", Takes::Text, "a file of real documents, whose values `line` takes")
+        .example("shop.data/orders.ndjson"),
     optional("let", Takes::Expressions("a helper"), "values for the fields that are in no document")
         .example("{ fame: zipf_count(10) }"),
     required("fields", Takes::FieldExpressions, "the fields in document order")

@@ -20,6 +20,8 @@ mod source;
 mod step;
 mod strategy;
 
+use std::path::PathBuf;
+
 pub use audit::{AuditDefinition, AuditRule};
 pub use claim::{ClaimBound, ClaimDefinition, ClaimSubject};
 pub use command::CommandWord;
@@ -56,6 +58,8 @@ pub struct ClockDefinition {
 pub struct Scenario {
     /// The lines of its text.
     pub lines: SourceLines,
+    /// The folder of the files that its entities name by `from`.
+    pub folder: PathBuf,
     /// Short name, `[a-z0-9-]+`; also part of database and folder names.
     pub name: Spanned<String>,
     /// The question, as a headline.

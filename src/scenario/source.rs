@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -116,6 +117,11 @@ impl SourceLines {
     pub fn new(source: &Source) -> SourceLines {
         let starts = source.text.match_indices('\n').map(|(end, _)| end + 1);
         SourceLines { path: Arc::from(source.path.as_str()), starts: std::iter::once(0).chain(starts).collect() }
+    }
+
+    /// Returns the folder of the file.
+    pub(super) fn folder(&self) -> PathBuf {
+        Path::new(&*self.path).parent().map(Path::to_owned).unwrap_or_default()
     }
 
     /// Returns the file and line of a place, as in `blog.yaml:12`.

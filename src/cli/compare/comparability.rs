@@ -45,6 +45,9 @@ pub fn differences(before: &RunRecord, after: &RunRecord) -> Vec<String> {
         return vec![format!("they ran different scenarios, {old} and {new}")];
     }
     let mut found = sections(before, after);
+    if before.scenario.data != after.scenario.data {
+        found.push("the files of `from` differ: run both again with the same data".to_owned());
+    }
     found.extend(parameters(before, after));
     if before.mix.name != after.mix.name {
         let (old, new) = (&before.mix.name, &after.mix.name);
@@ -198,6 +201,7 @@ mod tests {
             &["mix default of the scenario changed"],
         );
         one(rewritten(TEXT, "{"), &["cannot be read"]);
+        one(|run| drop(run.scenario.data.insert("x.ndjson".into(), "0".into())), &["the files of `from` differ"]);
         one(|run| run.mix.name = "other".into(), &["different mixes, default and other", "--mix"]);
         one(|run| run.mix.weights[0].1 = 61.0, &["weights of mix default"]);
         one(|run| run.parameters[0].1 = 300.into(), &["posts (200 and 300)", "--set"]);

@@ -40,7 +40,15 @@ pub struct InitArguments {
     /// Write numbers in place of the names of collections and fields
     #[arg(long, requires = "from")]
     pub hide_names: bool,
-    /// Replace NAME.yaml if it exists
+    /// Copy the real values of fields of the sample into this folder, for the scenario [default: copy none]
+    ///
+    /// Keys and references stay generated. Confirm with --yes where there is no terminal. The folder gets a `.gitignore`.
+    #[arg(long, value_name = "DIR", conflicts_with = "hide_names")]
+    pub keep_data: Option<PathBuf>,
+    /// Copy real values without asking
+    #[arg(long, requires = "keep_data")]
+    pub yes: bool,
+    /// Replace NAME.yaml and the files of --keep-data if they exist
     #[arg(long)]
     pub force: bool,
     /// Print what was inferred as JSON instead of the summary

@@ -9,8 +9,8 @@ use flate2::read::GzDecoder;
 
 use crate::cli::exit::CliError;
 use crate::infer::sample::{CollectionSample, SampledIndex};
+use crate::plan::json::JsonDocument;
 
-use super::json::JsonDocument;
 use super::source::{MOST_BYTES, MOST_DOCUMENTS, Read, is_chosen, why_left_out};
 
 /// Up to so many bytes a file is read whole; of a longer one a sample is kept.

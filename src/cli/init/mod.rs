@@ -3,7 +3,7 @@
 mod argument;
 mod files;
 mod hidden;
-mod json;
+mod keep;
 mod live;
 mod observe;
 mod questions;
@@ -29,6 +29,7 @@ use super::next::NextCommand;
 use super::output;
 pub use argument::InitArguments;
 use hidden::Hidden;
+use keep::KeptData;
 use source::{InitSource, Read};
 
 /// Writes a model.
@@ -45,7 +46,11 @@ pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
         return Err(CliError::usage(format!("{file} exists; choose another name, or replace it with --force")));
     }
     match (&arguments.from, &arguments.copied) {
-        (Some(from), _) => infer_from(arguments, name, &file, from.reveal())?,
+        (Some(from), _) => {
+            if !infer_from(arguments, name, &file, from.reveal())? {
+                return output::print("nothing was written\n").map(|()| Exit::CheckFailed);
+            }
+        }
         (None, Some(other)) => copy(name, &file, other, arguments.force)?,
         (None, None) => describe(name, &file, arguments.force)?,
     }
@@ -57,7 +62,7 @@ pub fn init(arguments: &InitArguments) -> Result<Exit, CliError> {
 fn describe(name: &str, file: &str, replaces: bool) -> Result<(), CliError> {
     let questions::Answered { described, operations, notes } = questions::ask(file)?;
     let text = described.text(name, &operations, &notes);
-    compare::plan(&text).map_err(|problems| invalid(&problems))?;
+    compare::plan(&text, Path::new("")).map_err(|problems| invalid(&problems))?;
     write(file, &text, replaces)?;
     let (lines, records) = (text.lines().count(), counted(described.model.drafts.len() as u64, "entity"));
     let steps = counted(operations.len() as u64, "operation");
@@ -77,8 +82,9 @@ fn copy(name: &str, file: &str, other: &str, replaces: bool) -> Result<(), CliEr
     output::print(&format!("wrote {file} ({} lines): a copy of {other}\n", whole.lines().count()))
 }
 
-/// Reads a sample, infers a model, and writes it.
-fn infer_from(arguments: &InitArguments, name: &str, file: &str, from: &str) -> Result<(), CliError> {
+/// Reads a sample, infers a model, and writes it, unless the user does not want real values to be copied.
+fn infer_from(arguments: &InitArguments, name: &str, file: &str, from: &str) -> Result<bool, CliError> {
+    let folder = keep::folder(arguments)?;
     let mut origin = InitSource::of(from)?;
     // Before docshape reads a sample, which would be in the counters.
     let observations = observe::observe(arguments, &origin)?;
@@ -90,18 +96,28 @@ fn infer_from(arguments: &InitArguments, name: &str, file: &str, from: &str) -> 
     } else {
         infer(&mut read, &mut origin)?
     };
+    let (inferred, kept) = match &folder {
+        Some(folder) => {
+            let Some(kept) = KeptData::of(&inferred, folder, arguments.yes)? else { return Ok(false) };
+            (inferred.with_data(folder, kept.staged()), Some(kept))
+        }
+        None => (inferred, None),
+    };
     let observed = observations.map(|seen| operations(&seen, &inferred.model.layout));
     let inferred = match &observed {
         Some(observed) => inferred.with_observed(&observed.operations),
         None => inferred,
     };
     let (text, comparison) = inferred.scenario(name, &read.left_out).map_err(|problems| invalid(&problems))?;
+    kept.iter().try_for_each(KeptData::place)?;
     write(file, &text, arguments.force)?;
     if arguments.json {
-        return output::print(&summary::json(&inferred, &comparison, &read));
+        return output::print(&summary::json(&inferred, &comparison, &read)).map(|()| true);
     }
     output::print(&observed.as_ref().map(summary::observed).unwrap_or_default())?;
-    output::print(&summary::text(&inferred, &comparison, &read, file, text.lines().count()))
+    let copied = kept.map(|kept| format!(" It takes values of files: copied {}.", kept.described)).unwrap_or_default();
+    let lines = format!("{} lines", text.lines().count());
+    output::print(&summary::text(&inferred, &comparison, &read, (file, &lines, &copied))).map(|()| true)
 }
 
 fn invalid(problems: &str) -> CliError {

@@ -16,7 +16,12 @@ use super::source::{MOST_BYTES, MOST_DOCUMENTS, Read};
 const WIDTH: usize = 80;
 
 /// The summary for a terminal.
-pub fn text(inferred: &Inferred, comparison: &DataComparison, read: &Read, file: &str, lines: usize) -> String {
+pub fn text(
+    inferred: &Inferred,
+    comparison: &DataComparison,
+    read: &Read,
+    (file, lines, copied): (&str, &str, &str),
+) -> String {
     let mut made = String::new();
     let documents: u64 = inferred.samples.iter().map(|sample| sample.count).sum();
     let collections = counted(inferred.samples.len() as u64, "collection");
@@ -54,7 +59,7 @@ pub fn text(inferred: &Inferred, comparison: &DataComparison, read: &Read, file:
     add(
         &mut made,
         "",
-        &format!("wrote {file} ({lines} lines): 1 strategy, {operations}. No value of a document is in it."),
+        &format!("wrote {file} ({lines}): 1 strategy, {operations}. No value of a document is in it.{copied}"),
     );
     let unknown = if inferred.is_observed {
         "which fields are read"

@@ -67,9 +67,14 @@ impl PointSetup {
     /// # Errors
     /// When another build wrote the record.
     pub fn resumed(record: RunRecord, folder: PathBuf) -> Result<PointSetup, CliError> {
-        let (ready, choice, settings) = (ready(&record, &folder)?, choice(&record), record.settings.clone());
+        Ok(PointSetup::going_on(ready(&record, &folder)?, record, folder))
+    }
+
+    /// The same where the scenario is ready.
+    pub fn going_on(ready: Ready, record: RunRecord, folder: PathBuf) -> PointSetup {
+        let (choice, settings) = (choice(&record), record.settings.clone());
         let finished = format!("round {}", record.complete_rounds());
-        Ok(PointSetup { resumed: Some(record), finished, ..PointSetup::new(ready, choice, settings, folder) })
+        PointSetup { resumed: Some(record), finished, ..PointSetup::new(ready, choice, settings, folder) }
     }
 }
 

@@ -102,6 +102,7 @@ impl EarlierRun {
         };
         let choice = self.server(arguments)?;
         let ready = prepare_source(self.source(arguments.study.scenario.as_deref())?, &chosen)?;
+        resume::check_data(&self.record.scenario, &ready.plan)?;
         self.announce(seed);
         Ok(PlannedRun { ready, chosen, settings, choice })
     }
@@ -175,7 +176,7 @@ impl EarlierRun {
         let source = match catalogue::open(name) {
             Ok(source) => source,
             Err(error) if scenario.is_some() => return Err(error),
-            Err(_) => return Ok(Source::new(recorded.name.as_str(), recorded.text.as_str())),
+            Err(_) => return Ok(Source::new(recorded.opened(), recorded.text.as_str())),
         };
         let (found, shown) = (sha256(&source), self.path.display());
         if found == recorded.sha256 {

@@ -1,5 +1,7 @@
 //! The record of a run before its first call.
 
+use std::collections::BTreeMap;
+
 use sha2::{Digest, Sha256};
 
 use crate::cli::scenario::Ready;
@@ -106,8 +108,14 @@ pub fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
         about: plan.about.clone(),
         argument: source.path.clone(),
         sha256: sha256(source),
+        data: data(plan),
         text: source.text.to_string(),
     }
+}
+
+/// What a record says of the files with its data.
+pub fn data(plan: &Plan) -> BTreeMap<String, String> {
+    plan.data.files().map(|file| (file.name.clone(), file.sha256.clone())).collect()
 }
 
 /// What a record says of its mix.

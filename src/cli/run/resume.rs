@@ -8,9 +8,14 @@ use crate::cli::scenario::{Ready, prepare_source};
 use crate::cli::server::ServerChoice;
 use crate::cli::{CliError, Exit, output};
 use crate::compile::Choice;
+use crate::plan::Plan;
 use crate::report::counted;
-use crate::results::{Environment, FolderLock, ResultsError, RunRecord, ServerSharing, Status, StudyKind};
+use crate::results::{
+    Environment, FolderLock, ResultsError, RunRecord, ScenarioRecord, ServerSharing, Status, StudyKind,
+};
 use crate::scenario::Source;
+
+use super::record;
 
 /// Locks the folder of a study that a command can resume. Returns which study is in it.
 ///
@@ -84,7 +89,7 @@ pub fn ready(record: &RunRecord, folder: &Path) -> Result<Ready, CliError> {
             folder.display()
         )));
     }
-    prepare_source(Source::new(record.scenario.name.as_str(), record.scenario.text.as_str()), &choice(record))
+    prepare_source(Source::new(record.scenario.opened(), record.scenario.text.as_str()), &choice(record))
 }
 
 /// What the record's run chose of its scenario.
@@ -136,10 +141,11 @@ pub fn continue_record(mut record: RunRecord, head: &RunRecord, finished: &str) 
     }
     let names = |record: &RunRecord| -> Vec<String> { record.strategies.iter().map(|s| s.name.clone()).collect() };
     let is_same = names(&record) == names(head)
-        && (&record.operations, &record.mix, &record.parameters) == (&head.operations, &head.mix, &head.parameters);
+        && (&record.operations, &record.mix, &record.parameters) == (&head.operations, &head.mix, &head.parameters)
+        && record.scenario.data == head.scenario.data;
     if !is_same {
         return Err(CliError::usage(
-            "the run to resume has other strategies, operations, weights or parameters than its scenario: its file was changed, or \
+            "the run to resume has other strategies, operations, weights, parameters or data than its scenario: a file was changed, or \
              another build of docshape wrote it; start a new run",
         ));
     }
@@ -149,6 +155,20 @@ pub fn continue_record(mut record: RunRecord, head: &RunRecord, finished: &str) 
     record.warnings.extend(notes);
     record.status = Status::Unfinished;
     Ok(record)
+}
+
+/// Checks that the files of `from` are those of a record.
+///
+/// # Errors
+/// When they are not.
+pub fn check_data(record: &ScenarioRecord, plan: &Plan) -> Result<(), CliError> {
+    if record::data(plan) == record.data {
+        return Ok(());
+    }
+    Err(CliError::usage(format!(
+        "a file of `from` in {} is not as it was when it was measured: restore it, or measure anew",
+        record.opened()
+    )))
 }
 
 /// What is different now, and may show in the numbers.

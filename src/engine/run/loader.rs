@@ -47,7 +47,7 @@ enum LoadFailure {
 fn advice(failure: &Failure) -> &'static str {
     match failure.kind {
         FailureKind::Server(DUPLICATE_KEY) => {
-            "; two of its documents have the same values: look at its unique indexes, and at what their fields are drawn from"
+            "; two of its documents have the same values: look at its unique indexes, and at what their fields are drawn from; `line` repeats the lines of a short file"
         }
         _ => "",
     }

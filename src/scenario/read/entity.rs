@@ -1,5 +1,7 @@
 //! `entities`.
 
+use std::path::{Component, Path};
+
 use crate::scenario::{Diagnostics, EntityDefinition, Node, Scalar, Spanned, keys, quote};
 
 use super::entry::Entry;
@@ -28,6 +30,7 @@ pub(super) fn entity(entry: &Entry, diagnostics: &Diagnostics) -> EntityDefiniti
     EntityDefinition {
         parent: fields.text("of"),
         children_name,
+        from: fields.text("from").filter(|from| is_inside(from, diagnostics)),
         count: fields.node("count").unwrap_or_else(|| Node::scalar(Scalar::Int(0), name.span)),
         helpers,
         fields: listed,
@@ -51,6 +54,19 @@ fn check_pair(entity: &Entry, diagnostics: &Diagnostics) {
     let message = format!("{} without {}", quote(&alone.0.value), quote(missing));
     let help = format!("try adding `{example}`: `of` names the parent entity, `as` the parent's list of these records");
     diagnostics.labelled(alone.0.span, message, format!("{} is missing", quote(missing)), help);
+}
+
+/// Reports a path that leads out of the scenario's folder: a scenario of somebody else must not read files of the user's.
+fn is_inside(from: &Spanned<String>, diagnostics: &Diagnostics) -> bool {
+    let is_inside =
+        Path::new(&from.value).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if !is_inside {
+        let help =
+            "try a path from the folder of the scenario, without `..`, for example `from: shop.data/orders.ndjson`";
+        let message = format!("{} leads out of the folder of the scenario", quote(&from.value));
+        diagnostics.labelled(from.span, message, "not a path inside of it", help);
+    }
+    is_inside
 }
 
 /// Reports `...` among the fields, which would become the name of a field.

@@ -78,6 +78,7 @@ fn scenario(lines: SourceLines, fields: &Fields) -> Scenario {
         entries("strategies").map(|entry| strategy::strategy(entry, diagnostics)).collect();
     strategy::check_defaults(&strategies, diagnostics);
     Scenario {
+        folder: lines.folder(),
         lines,
         name: name.unwrap_or_else(|| Spanned::new("scenario".to_owned(), Span::default())),
         title: text("title"),

@@ -20,7 +20,8 @@ entities:
     of: post
     as: comments
     count: uniform(0, 4)
-    fields: { _id: oid(), at: clock(), text: words(3) }
+    from: data/comments.ndjson
+    fields: { _id: oid(), at: clock(), text: line('text') }
     sort: { at: 1, _id: 1 }
     arrives_sorted: true
 operations:
@@ -39,6 +40,12 @@ strategies:
   linked: { shape: { post.comments: reference } }
 ";
 
+fn write_model(place: &Place) {
+    fs::write(place.path("model.yaml"), MODEL).unwrap();
+    fs::create_dir(place.path("data")).unwrap();
+    fs::write(place.path("data/comments.ndjson"), "{\"text\":\"a\"}\n{\"text\":\"b\"}\n{}\n").unwrap();
+}
+
 /// The outcomes of what was tried, by name.
 fn outcome<'r>(record: &'r ExploreRecord, name: &str) -> &'r TriedOutcome {
     &record.named(name).unwrap_or_else(|| panic!("{name}: {record:?}")).outcome
@@ -48,7 +55,7 @@ fn outcome<'r>(record: &'r ExploreRecord, name: &str) -> &'r TriedOutcome {
 fn shapes_are_proven_ranked_compared_and_written_down() {
     let place = Place::new();
     let (model, folder) = (place.path("model.yaml"), place.run());
-    fs::write(&model, MODEL).unwrap();
+    write_model(&place);
     let run = folder.to_str().unwrap();
     let command = ["explore", "model.yaml", "--preset", "smoke", "--keep", "2", "--out", run];
     // Interrupted after the first shapes were measured, and resumed.
@@ -79,6 +86,10 @@ fn shapes_are_proven_ranked_compared_and_written_down() {
         "{:?}",
         finals.strategies
     );
+    assert_eq!(finals.scenario.data, record.scenario.data);
+    assert!(record.scenario.data.contains_key("data/comments.ndjson"), "{:?}", record.scenario.data);
+    let copy = finish(place.docshape(&["check", "run/finalists.yaml"]));
+    assert!(copy.code() == Some(2) && copy.stderr.contains("run/data/comments.ndjson"), "{}", copy.stderr);
     for text in ["Shapes tried", "comments_embed", "Next: docshape "] {
         assert!((resumed.stdout.clone() + &resumed.stderr).contains(text), "{text}: {}", resumed.stdout);
     }
@@ -102,7 +113,7 @@ fn shapes_are_proven_ranked_compared_and_written_down() {
 #[test]
 fn what_cannot_be_explored_is_refused_with_words() {
     let place = Place::new();
-    fs::write(place.path("model.yaml"), MODEL).unwrap();
+    write_model(&place);
     for (arguments, words) in [
         (&["work-queue"][..], &["no relation whose shape could vary", "docs/models.md"][..]),
         (&["model.yaml", "--only", "post.coments: embed"], &["post.coments", "did you mean `post.comments`?"]),

@@ -1,5 +1,7 @@
 //! `docshape init`: made-up databases whose references, copies and shapes are known.
 
+mod keep;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -53,7 +55,13 @@ impl Filled {
 
     /// Infers a database, and asserts that its file passes `check` and `verify` without an edit. Returns the file and the JSON.
     fn init(&self, database: &str) -> (String, Value) {
-        let ended = finish(self.place.docshape(&["init", database, "--from", &self.from(database), "--json"])).ok();
+        self.init_with(database, &[])
+    }
+
+    fn init_with(&self, database: &str, options: &[&str]) -> (String, Value) {
+        let from = self.from(database);
+        let command = [&["init", database, "--from", &from, "--json"], options].concat();
+        let ended = finish(self.place.docshape(&command)).ok();
         let file = format!("{database}.yaml");
         let text = fs::read_to_string(self.place.path(&file)).unwrap();
         let checked = finish(self.place.docshape(&["check", &file]));

@@ -110,7 +110,8 @@ fn changed_runs_are_not_resumed() {
         &["cannot be resumed", "started by docshape 0.0.9", "start a new run"],
     );
     refused(&|record| record.server.version = "5.0.1".into(), &["on MongoDB 5.0.1", "use a server of version 5.0.1"]);
-    refused(&|record| drop(record.parameters.pop()), &["other strategies, operations, weights or parameters"]);
+    refused(&|record| drop(record.parameters.pop()), &["other strategies, operations, weights, parameters or data"]);
+    refused(&|record| drop(record.scenario.data.insert("x.ndjson".into(), "0".into())), &["a file was changed"]);
     let ended = finish(place.docshape(&["run", "--resume", "nowhere"]));
     ended.error(2, &["--resume nowhere: no such folder"]);
 }

@@ -219,7 +219,9 @@ impl<'e> Exploring<'e> {
             _ => (),
         }
         let diagnostics = Diagnostics::new();
-        let scenario = scenario::read(&source, &diagnostics);
+        // The finalists are written into another folder than their files with data.
+        let folder = || self.scenario.folder.clone();
+        let scenario = scenario::read(&source, &diagnostics).map(|read| Scenario { folder: folder(), ..read });
         let plan = scenario.as_ref().and_then(|scenario| compile(scenario, &choice, &diagnostics).ok().flatten());
         let (Some(scenario), Some(plan)) = (scenario, plan) else {
             return Err(CliError::failure(format!(
@@ -360,10 +362,10 @@ impl<'e> Exploring<'e> {
             }
         }
         let choice = self.server(Checkpoints::OnlyByFsync)?;
+        let ready = self.ready(names, purpose)?;
         let setup = if results::is_run_folder(&folder) {
-            PointSetup::resumed(results::load(&folder)?, folder.clone())?
+            PointSetup::going_on(ready, results::load(&folder)?, folder.clone())
         } else {
-            let ready = self.ready(names, purpose)?;
             let repeat = *purpose == Purpose::Finals;
             let chosen = Choice { strategies: names.to_vec(), all: false, repeat, ..self.choice.clone() };
             PointSetup::new(ready, chosen, settings, folder.clone())

@@ -115,6 +115,7 @@ fn resume(arguments: &ExploreArguments, folder: &Path) -> Result<Exit, CliError>
         ..Choice::default()
     };
     let ready = prepare_source(source.clone(), &choice)?;
+    resume::check_data(&record.scenario, &ready.plan)?;
     Exploring::new(arguments, record, ready.scenario, source, choice, folder)?.run()
 }
 

@@ -132,7 +132,7 @@ fn resume(arguments: &SweepArguments, folder: &Path) -> Result<Exit, CliError> {
     let choice = resume::server(&arguments.study.server, &first)?;
     check_caches(&points, &record, &choice)?;
     let settings = record.refine.as_ref().map_or(&first.settings, |refine| &refine.settings).clone();
-    let source = Source::new(first.scenario.name.as_str(), first.scenario.text.as_str());
+    let source = Source::new(first.scenario.opened(), first.scenario.text.as_str());
     let base = PointBase { source, choice: resume::choice(&first), settings };
     let job = ServerJob::new(points, Invocation::now(), &arguments.study);
     Sweep { base, record, folder: folder.to_owned() }.on_server(job, choice)
