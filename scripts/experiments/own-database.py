@@ -336,7 +336,7 @@ def watch(client, uri, work):
     shop(client.shop)
     used = {"alone": [], "watched": []}
     with Application(uri):
-        for _ in range(6):
+        for _ in range(4):
             for kind, of in used.items():
                 before, began = cpu(client), time.monotonic()
                 if kind == "watched":
