@@ -237,13 +237,10 @@ fn list<'r>(record: &'r ExploreRecord, all: bool) -> Section {
         .number(percent, |one: &(usize, Ranked)| one.1.mixes),
         column(
             "better",
-            "more work than",
+            "more work than place",
             "A shape that does no more of anything that is counted (round trips, keys, documents, bytes, oplog), and less of something.",
         )
-        .text(|one: &(usize, Ranked)| {
-            let better = better_in_everything(one.1.record, one.1.tried).map(plain);
-            Cell::text(better.clone().unwrap_or_default()).with_value(better)
-        })
+        .text(|one: &(usize, Ranked)| one.1.better())
         .only(Forms::DETAILED),
     ];
     let row = |(place, (tried, estimate)): (usize, (&'r TriedRecord, f64))| {
@@ -273,6 +270,14 @@ impl Ranked<'_> {
     /// The words of the shape; of a strategy of the scenario those of the same shape, if there is one.
     fn words(&self) -> String {
         plain(&self.record.shape_of(self.tried).words(&self.record.relations))
+    }
+
+    /// The place of a shape that is better in everything, and its name: a column of names would leave no room for their own.
+    fn better(&self) -> Cell {
+        let better = better_in_everything(self.record, self.tried);
+        let ranked = ranked(self.record);
+        let place = better.and_then(|name| ranked.iter().position(|(tried, _)| tried.name == name));
+        Cell::text(place.map(|place| (place + 1).to_string()).unwrap_or_default()).with_value(better.map(plain))
     }
 
     /// The operations that take much longer than with the best shape for them.
