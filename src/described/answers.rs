@@ -9,7 +9,7 @@ use crate::scenario::suggest;
 
 /// The most records of an entity, and children of a record: what a scenario loads is made anew in every round.
 const MOST: (u64, u64) = (10_000_000, 100_000);
-/// Children where nobody says how many.
+/// Children of a record where the answer has no number.
 const CHILDREN: Children = Children::About(5);
 
 /// The records of `user 1000, order, line`.

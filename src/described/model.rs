@@ -12,7 +12,7 @@ use crate::scenario::suggest;
 
 /// Records of an entity, and children of a record, in the mix `verify`.
 const VERIFIED: (u64, u64) = (12, 4);
-/// Records where nobody says how many.
+/// Records where the answer has no number.
 const USUAL: u64 = 500;
 /// Records in a list of records.
 const LISTED: u64 = 3;
@@ -20,7 +20,7 @@ const LISTED: u64 = 3;
 /// How many children a record has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Children {
-    /// So many on average: most records have few, some have many.
+    /// This many on average: most records have few, some have many.
     About(u64),
     /// From one number to another one, all equally often.
     Between(u64, u64),

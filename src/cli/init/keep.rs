@@ -1,4 +1,4 @@
-//! `--keep-data`: real values, in a folder beside the scenario.
+//! `--keep-data`: real values, in a folder next to the scenario.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -22,10 +22,10 @@ pub struct KeptData {
     staged: TempDir,
 }
 
-/// The folder as the scenario will name it; `None` where nobody asked for one.
+/// The folder as the scenario will name it; `None` without `--keep-data`.
 ///
 /// # Errors
-/// When it is not inside of the current one, exists, or nobody can confirm.
+/// When it is not inside of the current one, exists, or there is no terminal to confirm on.
 pub fn folder(arguments: &InitArguments) -> Result<Option<String>, CliError> {
     let Some(path) = &arguments.keep_data else { return Ok(None) };
     let name = |part| if let Component::Normal(part) = part { part.to_str() } else { None };

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use crate::cli::answer::can_ask;
 use crate::cli::exit::{CliError, Exit};
 use crate::cli::output;
 use crate::described::model::DescribedModel;
@@ -79,12 +80,11 @@ struct Answers {
 
 impl Answers {
     fn open(file: &str) -> Result<Answers, CliError> {
-        let is_typed = io::stdin().is_terminal();
-        if is_typed && io::stderr().is_terminal() {
+        if can_ask() {
             output::message(&format!("Four questions, then {file} is written. Enter takes the example in [ ].\n"));
             return Ok(Answers { lines: None, given: Vec::new() });
         }
-        let lines = if is_typed { VecDeque::new() } else { piped() };
+        let lines = if io::stdin().is_terminal() { VecDeque::new() } else { piped() };
         let (found, asked) = (lines.len(), QUESTIONS.len());
         if found > asked {
             return Err(CliError::usage(format!(

@@ -124,6 +124,13 @@ impl TriedRecord {
         self.shape.iter().flat_map(|(_, words)| words).any(|word| word.starts_with(start))
     }
 
+    /// Relations with their words, without words that hold without an entry.
+    fn said(&self, relations: &[RelationRecord]) -> impl Iterator<Item = &(String, Vec<String>)> {
+        let is_plain =
+            |(key, words): &(String, Vec<String>)| relations.iter().any(|one| one.key == *key && one.plain == *words);
+        self.shape.iter().filter(move |one| !is_plain(one))
+    }
+
     /// The value of its strategy in the text of a scenario. Words that hold without an entry are left out.
     pub fn text(&self, relations: &[RelationRecord]) -> String {
         let entry = |(key, words): &(String, Vec<String>)| {
@@ -132,9 +139,7 @@ impl TriedRecord {
             let words = if words.len() == 1 { words.concat() } else { format!("[{}]", words.join(", ")) };
             format!("{key}: {words}")
         };
-        let is_plain =
-            |(key, words): &(String, Vec<String>)| relations.iter().any(|one| one.key == *key && one.plain == *words);
-        let shape: Vec<String> = self.shape.iter().filter(|one| !is_plain(one)).map(entry).collect();
+        let shape: Vec<String> = self.said(relations).map(entry).collect();
         let ways: String = self.ways().map(|(key, word)| format!(", {key}: {word}")).collect();
         let shape = if shape.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", shape.join(", ")) };
         format!("{{ shape: {shape}{ways} }}")
@@ -142,11 +147,9 @@ impl TriedRecord {
 
     /// Its words as people read them: those of each relation, without words that hold without an entry.
     pub fn words(&self, relations: &[RelationRecord]) -> String {
-        let is_plain =
-            |(key, words): &&(String, Vec<String>)| relations.iter().any(|one| one.key == *key && one.plain == *words);
         let entry = |(key, words): &(String, Vec<String>)| format!("{key} {}", words.join(" + "));
         let ways = self.ways().map(|(key, word)| format!("{key} {word}"));
-        let all: Vec<String> = self.shape.iter().filter(|one| !is_plain(one)).map(entry).chain(ways).collect();
+        let all: Vec<String> = self.said(relations).map(entry).chain(ways).collect();
         match (self.shape.is_empty(), all.is_empty()) {
             (true, true) => "of the scenario".to_owned(),
             (false, true) => "a document for each record".to_owned(),
