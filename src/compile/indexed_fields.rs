@@ -33,6 +33,8 @@ pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, 
     };
     let indexes = strategy.collections.iter().filter_map(|collection| collection.indexes.as_ref()?.as_list());
     indexes.flatten().flat_map(fields).for_each(|field| warn(field, "is indexed"));
+    let keys = strategy.collections.iter().filter_map(|collection| collection.shard.as_ref()?.key.as_mapping());
+    keys.flatten().for_each(|(field, _)| warn(field, "is in a shard key"));
     for (_, steps) in &strategy.operations {
         StepDefinition::walk(steps, &mut |kind| {
             for filter in filters(kind) {

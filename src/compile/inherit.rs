@@ -69,6 +69,7 @@ fn complete(
         collection.load_order = collection.load_order.take().or_else(|| source.load_order.clone());
         collection.document = collection.document.take().or_else(|| source.document.clone());
         collection.indexes = collection.indexes.take().or_else(|| source.indexes.clone());
+        collection.shard = collection.shard.take().or_else(|| source.shard.clone());
         collection.skips_large |= source.skips_large;
         next = source.like.clone();
     }

@@ -29,6 +29,7 @@ mod run;
 mod scope;
 mod series;
 mod shape;
+mod shard;
 mod steps;
 mod strategy;
 mod syntax;
@@ -60,6 +61,7 @@ use parameter::{add_parameters, with_parameters};
 use run::check_runs;
 use scope::Names;
 use series::expand;
+use shard::{check_shard_keys, check_writes};
 use strategy::StrategyCompiler;
 use uses::{check_arguments, check_results, check_unused};
 
@@ -137,6 +139,7 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
     let strategies = inherit(&scenario.strategies, diagnostics);
     check_claims(scenario, &strategies, &names, diagnostics);
     check_runs(scenario, &names, diagnostics);
+    check_shard_keys(scenario, &strategies, diagnostics);
     check_results(scenario, &strategies, diagnostics);
     let called: Vec<&str> = mix.called(&names.operations).collect();
     let compile_arm = |strategy: &scenario::StrategyDefinition| {
@@ -162,6 +165,7 @@ fn resolve_whole(scenario: &Scenario, choice: &Choice, diagnostics: &Diagnostics
     }
     check_unused(scenario, &strategies, diagnostics);
     strategies.iter().for_each(|strategy| check_indexed_fields(scenario, strategy, diagnostics));
+    strategies.iter().for_each(|strategy| check_writes(strategy, diagnostics));
     let position = |arms: &[Arm], name: &String| arms.iter().position(|arm| arm.name == *name);
     let in_order = chosen.iter().filter_map(|name| Some(arms.swap_remove(position(&arms, name)?)));
     let plan = Plan {

@@ -13,6 +13,7 @@ use super::parts::{all, optional};
 use super::resolve::resolve_records;
 use super::scope::{Names, Origin, Scope};
 use super::series::Instance;
+use super::shard::{candidates, sharding};
 use super::steps::StepCompiler;
 
 /// Compiles one strategy, inherited parts included.
@@ -206,6 +207,7 @@ impl StrategyCompiler<'_> {
         if let Some(options) = &collection.options {
             check_options(options, collection.indexes.as_ref(), self.diagnostics);
         }
+        let sharding = collection.shard.as_ref().map(|shard| sharding(collection, shard, self.diagnostics));
         let (indexes, index_slots) = optional(indexes)?.unwrap_or((Template::Array(Vec::new()), 0));
         Some(Collection {
             name: collection.name.value.clone(),
@@ -217,6 +219,8 @@ impl StrategyCompiler<'_> {
             document: document?,
             slots: scope.slots.max(index_slots),
             indexes,
+            sharding: optional(sharding)?,
+            shard_keys: candidates(self.scenario, &collection.name.value),
         })
     }
 

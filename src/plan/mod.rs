@@ -21,6 +21,7 @@ pub(crate) mod operator;
 pub(crate) mod program;
 pub(crate) mod raw;
 mod shape;
+pub(crate) mod shard;
 pub(crate) mod skeleton;
 pub(crate) mod template;
 pub(crate) mod value;
@@ -43,6 +44,7 @@ pub use operation::{Argument, Mix, Operation};
 pub use program::{Caught, Command, Concerns, Implicit, Places, Program, ReplyShape, Retry, Step, While};
 pub use raw::Raw;
 pub use shape::{RowField, Shape, brief, written};
+pub use shard::{ShardField, ShardKey, Sharding};
 pub use skeleton::Skeleton;
 pub use template::Template;
 pub use value::{EvalError, LogicalRecord, Outcome, Value};
@@ -123,6 +125,10 @@ pub struct Collection {
     pub slots: usize,
     /// The index documents, an array template.
     pub indexes: Template,
+    /// How it is sharded; `None`: it is not.
+    pub sharding: Option<Sharding>,
+    /// The shard keys that are judged for it, besides that of `sharding`.
+    pub shard_keys: Vec<ShardKey>,
 }
 
 /// The order in which the documents of a collection are loaded.

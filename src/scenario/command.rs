@@ -59,6 +59,18 @@ impl CommandWord {
         self.keys()[0].name
     }
 
+    /// Whether it finds a document, changes it and returns it.
+    pub fn finds_and_modifies(self) -> bool {
+        use CommandWord::*;
+        matches!(self, FindOneAndUpdate | FindOneAndReplace | FindOneAndDelete)
+    }
+
+    /// Whether it changes at most one document, which a filter finds.
+    pub fn changes_one(self) -> bool {
+        use CommandWord::*;
+        matches!(self, UpdateOne | ReplaceOne | DeleteOne) || self.finds_and_modifies()
+    }
+
     /// Whether the command changes data.
     pub fn writes(self) -> bool {
         use CommandWord::*;

@@ -70,6 +70,8 @@ pub(super) enum Takes {
     Hint,
     /// Indexes of a collection.
     Indexes,
+    /// Collections with lists of shard keys.
+    ShardKeys,
     /// A step or a list of steps.
     Steps,
     /// A mapping of one kind.
@@ -122,6 +124,7 @@ impl Takes {
             | Takes::One(_)
             | Takes::Named(_)
             | Takes::Shapes
+            | Takes::ShardKeys
             | Takes::Fragments => (is_mapping, "a mapping"),
             Takes::Optional(_) => (is_mapping || node.is_null(), "a mapping"),
             Takes::Each => (is_mapping || node.as_text().is_some(), "an entity or a mapping of loops"),
@@ -211,6 +214,8 @@ pub(super) const SCENARIO: Keys = &[
         .example("[{ id: C1, says: One read is enough., expect: ... }]"),
     optional("growth", Takes::One("growth"), "what `docshape grow` lets grow")
         .example("{ question: How long may a list be?, operation: add_comment, set: { posts: 1 } }"),
+    optional("shard_keys", Takes::ShardKeys, "shard keys that `docshape shardkey` judges, by collection")
+        .default("those of indexes, and a hashed `_id`", "{ comments: [{ post: 1 }, { _id: hashed }] }"),
     optional("sweeps", Takes::Named("sweep"), "conditions that are worth varying")
         .example("{ length: { question: How long may a list be?, vary: { comments: [10, 100, 1000] } } }"),
 ];
@@ -374,6 +379,14 @@ pub(super) const COLLECTION: Keys = &[
         .default("`fail`", "skip"),
     optional("indexes", Takes::Indexes, "key documents, or `key` with the options of createIndexes")
         .example("[{ post: 1, created_on: -1 }]"),
+    optional("shard", Takes::One("shard"), "how it is sharded, where the server is a cluster")
+        .default("it is not", "{ key: { post: 1 } }"),
+];
+
+pub(super) const SHARD: Keys = &[
+    required("key", Takes::Document, "the fields of the shard key, each `1` or `hashed`").example("{ post: 1 }"),
+    optional("chunks", Takes::Integer(1, 8_192), "the chunks into which it is split before it is loaded")
+        .default("one per shard", "8"),
 ];
 
 /// Keys of an audit next to its command or its strategies.

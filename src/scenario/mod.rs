@@ -39,7 +39,7 @@ pub(crate) use read::{read_audit, read_steps, read_strategy};
 pub use run::{GrowthDefinition, RunDefinition, SweepDefinition};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, SourceLines, Span, Spanned};
 pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};
-pub use strategy::{CollectionDefinition, LONGEST_LINE, MOST_STRATEGIES, StrategyDefinition};
+pub use strategy::{CollectionDefinition, LONGEST_LINE, MOST_STRATEGIES, ShardDefinition, StrategyDefinition};
 
 /// The one version of the scenario format that this build reads (`format: 1`).
 pub const FORMAT: i64 = 1;
@@ -88,6 +88,8 @@ pub struct Scenario {
     pub claims: Vec<ClaimDefinition>,
     /// `growth`.
     pub growth: Option<GrowthDefinition>,
+    /// `shard_keys`: collections of any strategy, each with a list of keys.
+    pub shard_keys: Vec<(Spanned<String>, Node)>,
     /// `sweeps`, in order.
     pub sweeps: Vec<SweepDefinition>,
 }

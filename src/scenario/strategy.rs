@@ -87,4 +87,15 @@ pub struct CollectionDefinition {
     pub document: Option<Node>,
     /// `indexes`: a list of key documents or `{ key, unique, ... }`; templates are allowed.
     pub indexes: Option<Node>,
+    /// `shard`: the key by which a cluster distributes the documents.
+    pub shard: Option<ShardDefinition>,
+}
+
+/// `shard` of a collection as written.
+#[derive(Debug, Clone)]
+pub struct ShardDefinition {
+    /// `key`: fields, each with `1` or `hashed`.
+    pub key: Node,
+    /// `chunks` that are made before loading; `None`: one per shard.
+    pub chunks: Option<u32>,
 }

@@ -94,6 +94,7 @@ fn scenario(lines: SourceLines, fields: &Fields) -> Scenario {
         audits: entries("audits").filter_map(|entry| audit::audit(entry, diagnostics)).collect(),
         claims: claim::claims(fields),
         growth: run::growth(fields),
+        shard_keys: fields.entries("shard_keys").to_vec(),
         sweeps: entries("sweeps").filter_map(|entry| run::sweep(entry, diagnostics)).collect(),
     }
 }

@@ -1,7 +1,8 @@
 //! `strategies`.
 
 use crate::scenario::{
-    CollectionDefinition, Diagnostic, Diagnostics, Node, Spanned, StrategyDefinition, Tree, keys, quote,
+    CollectionDefinition, Diagnostic, Diagnostics, Node, ShardDefinition, Spanned, StrategyDefinition, Tree, keys,
+    quote,
 };
 
 use super::entry::Entry;
@@ -69,7 +70,14 @@ fn collection(entry: &Entry, diagnostics: &Diagnostics) -> CollectionDefinition 
         load_order: fields.text("load_order"),
         document: fields.node("document"),
         indexes,
+        shard: fields.entry("shard").and_then(|entry| shard(entry, diagnostics)),
     }
+}
+
+fn shard(entry: &Entry, diagnostics: &Diagnostics) -> Option<ShardDefinition> {
+    let entries = entry.1.as_mapping()?;
+    let fields = Fields::read(entries, "`shard`", entry.0.span, keys::SHARD, diagnostics);
+    Some(ShardDefinition { key: fields.node("key")?, chunks: fields.integer("chunks") })
 }
 
 /// Reports a name with a slot that nothing replaces, and a series of collections of one name.

@@ -53,6 +53,7 @@ fn kind(takes: Takes) -> String {
         Takes::List(_) => "list of mappings",
         Takes::Fragments => "names with values",
         Takes::Shapes => "relations with words",
+        Takes::ShardKeys => "collections with lists of keys",
         Takes::Logical => "logical step, or list of steps",
     };
     kind.to_owned()
