@@ -24,6 +24,7 @@ use crate::studies::capacity::command::argument::CapacityArguments;
 use crate::studies::explore::command::argument::ExploreArguments;
 use crate::studies::growth::command::argument::GrowArguments;
 use crate::studies::published::publish::PublishArguments;
+use crate::studies::shard_key::command::argument::ShardKeyArguments;
 use crate::studies::sweep::command::argument::SweepArguments;
 
 /// What `-h` says last.
@@ -96,6 +97,11 @@ pub enum CliCommand {
     /// Find the highest call rate that meets a latency objective
     #[command(after_long_help = crate::cli::EXIT_CODES)]
     Capacity(CapacityArguments),
+    /// Judge shard keys by the commands of each strategy, on any server
+    ///
+    /// Says which reads and writes concern one shard, several or all, and whether inserts go to one place. No cluster is needed.
+    #[command(name = "shardkey", after_long_help = crate::cli::EXIT_CODES)]
+    ShardKey(Box<ShardKeyArguments>),
     /// Check that all strategies return the same results
     ///
     /// They also have to end in the same state, and keep it under concurrent calls.
@@ -169,6 +175,7 @@ fn execute_command(command: CliCommand) -> Result<Exit, CliError> {
         CliCommand::Init(arguments) => cli::init::init(&arguments),
         CliCommand::Grow(arguments) => studies::growth::command::grow(&arguments),
         CliCommand::Capacity(arguments) => studies::capacity::command::capacity(&arguments),
+        CliCommand::ShardKey(arguments) => studies::shard_key::command::shard_key(&arguments),
         CliCommand::Selftest(arguments) => cli::selftest::selftest(&arguments),
         CliCommand::Verify(arguments) => cli::verify::verify(&arguments),
         CliCommand::Check(arguments) => cli::check::check(&arguments),

@@ -8,7 +8,7 @@ use crate::report::Report;
 use crate::results::{self, ClaimsRecord, StudyKind};
 use crate::studies::capacity::record::CapacityRecord;
 use crate::studies::growth::record::GrowthRecord;
-use crate::studies::{capacity, explore, growth, sweep};
+use crate::studies::{capacity, explore, growth, shard_key, sweep};
 
 /// Renders the results of a run or a study again.
 ///
@@ -24,6 +24,7 @@ pub fn report(arguments: &ReportArguments) -> Result<Exit, CliError> {
         }
         StudyKind::Sweep => sweep::command::report(folder)?,
         StudyKind::Explore => explore::command::report(folder)?,
+        StudyKind::ShardKey => shard_key::command::report(folder)?,
         StudyKind::Growth => {
             let record = results::load_as::<GrowthRecord>(folder)?;
             (Report::of_growth(&record), growth::command::next(&record.run))

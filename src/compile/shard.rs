@@ -3,7 +3,7 @@
 use crate::plan::{ShardField, ShardKey, Sharding};
 use crate::scenario::{
     CollectionDefinition, CommandWord, Diagnostics, Node, Scalar, Scenario, ShardDefinition, Spanned, StepDefinition,
-    StepKind, StrategyDefinition, Tree,
+    StepKind, StrategyDefinition, Tree, compose,
 };
 
 /// How a collection is sharded; reports what no cluster takes.
@@ -58,6 +58,20 @@ pub fn shard_key(node: &Node, diagnostics: &Diagnostics) -> Option<ShardKey> {
             diagnostics.reject(node.span, "two hashed fields in a shard key", help)
         }
     }
+}
+
+/// Reads a shard key from the command line.
+///
+/// # Errors
+/// When it is none.
+pub fn parse_shard_key(text: &str) -> Result<ShardKey, String> {
+    let diagnostics = Diagnostics::new();
+    let key = compose(text, &diagnostics).and_then(|node| shard_key(&node, &diagnostics));
+    key.filter(|_| !diagnostics.has_errors()).ok_or_else(|| {
+        format!(
+            "`{text}` is no shard key: fields with 1, at most one with hashed, such as {{post: 1}} or {{_id: hashed}}"
+        )
+    })
 }
 
 /// The shard keys that are judged for the collections of this name.

@@ -38,6 +38,22 @@ pub enum Metric {
     Counter(&'static Counter),
     /// A size of the data after the calls.
     Size(SizeMetric),
+    /// How commands would find the shards of a cluster.
+    Shards(ShardMetric),
+}
+
+/// How the commands of an operation would find the shards of a cluster. It follows from commands and keys, so that no run
+/// measures it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShardMetric {
+    /// The share (0 to 1) of the reads and writes that concern one shard.
+    Single,
+    /// The share (0 to 1) of the reads and writes that concern all shards.
+    Scatter,
+    /// The parts of the key, of a hundred, that a read or write concerns, mean.
+    Ranges,
+    /// The share (0 to 1) of the inserts that go to one part of the key, of a hundred: the one that gets most.
+    InsertHot,
 }
 
 /// A size of a strategy's data, in bytes.
@@ -137,7 +153,7 @@ pub struct MatrixColumn {
 
 /// The metrics that are no counters. Other quantiles (`p75`, `p99.99`) may be named wherever `p50` may, and claims may also name
 /// the counters of [`Counter::claimed`].
-pub static METRICS: [MetricRow; 16] = [
+pub static METRICS: [MetricRow; 20] = [
     quantile("p50", 0.5, ["p50_ns", "The median."], InFull),
     quantile("p90", 0.9, ["p90_ns", "The 90th percentile."], InFull),
     MetricRow {
@@ -214,6 +230,10 @@ pub static METRICS: [MetricRow; 16] = [
         ..size("index_bytes", "bytes of indexes", SizeMetric::Indexes, &[Claim])
     },
     size("largest_document", "bytes of the largest document", SizeMetric::LargestDocument, &[Claim]),
+    shards("single_shard", "share of one shard", ShardMetric::Single),
+    shards("scatter_gather", "share of all shards", ShardMetric::Scatter),
+    shards("ranges", "ranges of the shard key, of a hundred", ShardMetric::Ranges),
+    shards("insert_hot", "share of inserts in one range of a hundred", ShardMetric::InsertHot),
 ];
 
 const WINDOWS: &str = "p99 of the inconsistency windows";
@@ -271,6 +291,11 @@ const fn quantile(name: &'static str, share: f64, column: [&'static str; 2], sho
 /// A size. It is that after the last part that ran.
 const fn size(name: &'static str, label: &'static str, size: SizeMetric, uses: &'static [MetricUse]) -> MetricRow {
     row(name, label, Metric::Size(size), Bytes, Counted, &[Saturation, Rate, Own], uses)
+}
+
+/// A number of `docshape shardkey`, which no part of a run measures.
+const fn shards(name: &'static str, label: &'static str, metric: ShardMetric) -> MetricRow {
+    row(name, label, Metric::Shards(metric), Count, Counted, &[], &[Claim])
 }
 
 impl MetricRow {

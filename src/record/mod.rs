@@ -24,7 +24,9 @@ pub use fault::FaultKind;
 pub use histogram::{LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;
 pub use life_end::LifeEnd;
-pub use metric::{MATRIX, METRICS, MatrixColumn, Metric, MetricRow, MetricUse, Relation, SizeMetric, TimeMetric};
+pub use metric::{
+    MATRIX, METRICS, MatrixColumn, Metric, MetricRow, MetricUse, Relation, ShardMetric, SizeMetric, TimeMetric,
+};
 pub use outcome::{CallOutcome, OutcomeKind};
 pub use part::Part;
 pub use waits::Waits;

@@ -21,6 +21,9 @@ pub struct ClaimRecord {
     /// Whether it follows from the scenario itself, so that it is not counted among the results.
     #[serde(default, skip_serializing_if = "is_default")]
     pub by_design: bool,
+    /// Whether only a sharded cluster decides it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub needs_cluster: bool,
     /// The mix of the runs that decide it; `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<String>,

@@ -63,7 +63,9 @@ pub use query_plan::QueryPlanRecord;
 pub use session::{CoverageRecord, SESSIONS_FILE, SessionRecord, SessionsRecord, SpreadRecord};
 pub use settings::{Arrivals, CLIENTS_AT_RATE, ERROR_BUDGET, LoadModel, NOISE, RunSettings, Setting, in_percent};
 pub use stage::{GrowthEnd, StageRecord};
-pub use study::{CAPACITY_FILE, CLAIMS_FILE, EXPLORE_FILE, GROWTH_FILE, RUN_FILE, SWEEP_FILE, StudyKind};
+pub use study::{
+    CAPACITY_FILE, CLAIMS_FILE, EXPLORE_FILE, GROWTH_FILE, RUN_FILE, SHARD_KEY_FILE, SWEEP_FILE, StudyKind,
+};
 pub use verdict::{ClaimName, Reason, Verdict};
 use verification::Verification;
 
@@ -207,6 +209,13 @@ pub struct ServerRecord {
     pub cache_bytes: Option<u64>,
     /// Whether the strategies of a run shared it.
     pub servers: ServerSharing,
+}
+
+impl ServerRecord {
+    /// Whether it is a sharded cluster.
+    pub fn is_sharded(&self) -> bool {
+        self.topology == "a sharded cluster"
+    }
 }
 
 /// How many servers the strategies of a run had.

@@ -26,6 +26,9 @@ pub const CAPACITY_FILE: &str = "capacity.json";
 /// The file of explored shapes.
 pub const EXPLORE_FILE: &str = "explore.json";
 
+/// The file of shard keys.
+pub const SHARD_KEY_FILE: &str = "shard-key.json";
+
 /// A kind of study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StudyKind {
@@ -41,6 +44,8 @@ pub enum StudyKind {
     Capacity,
     /// The shapes of a model.
     Explore,
+    /// How commands find the shards with each key.
+    ShardKey,
 }
 
 struct Traits {
@@ -56,13 +61,14 @@ struct Traits {
 
 /// Every kind, in the order of [`StudyKind`].
 #[rustfmt::skip]
-const KINDS: [Traits; 6] = [
+const KINDS: [Traits; 7] = [
     Traits { kind: StudyKind::Run, file: RUN_FILE, command: "run", words: "a run", key: "parts" },
     Traits { kind: StudyKind::Claims, file: CLAIMS_FILE, command: "run", words: "runs for claims", key: "runs" },
     Traits { kind: StudyKind::Sweep, file: SWEEP_FILE, command: "sweep", words: "a sweep", key: "vary" },
     Traits { kind: StudyKind::Growth, file: GROWTH_FILE, command: "grow", words: "the growth of documents", key: "stages" },
     Traits { kind: StudyKind::Capacity, file: CAPACITY_FILE, command: "capacity", words: "a search for capacity", key: "searches" },
     Traits { kind: StudyKind::Explore, file: EXPLORE_FILE, command: "explore", words: "an exploration of shapes", key: "tried" },
+    Traits { kind: StudyKind::ShardKey, file: SHARD_KEY_FILE, command: "shardkey", words: "shard keys", key: "shards" },
 ];
 
 impl StudyKind {

@@ -148,6 +148,10 @@ pub enum Reason {
     FewCalls,
     /// It needs a run with the mix, the clients or the parameters that the claim names.
     OtherSettings,
+    /// It needs a sharded cluster.
+    NeedsCluster,
+    /// It follows from commands and shard keys, and not from a run.
+    NeedsShardKeys,
     /// A strategy or operation is not part of the run.
     NotInRun(ClaimName),
     /// The run is invalid.

@@ -15,6 +15,8 @@ pub struct ClaimDefinition {
     pub source: Option<String>,
     /// Whether it follows from the scenario itself, so that no server could refute it.
     pub is_by_design: bool,
+    /// `needs: cluster`: nothing decides it on a replica set.
+    pub needs_cluster: bool,
     /// The runs that decide it, with any strategies.
     pub run: RunDefinition,
     /// The clients of the runs that decide it; `None`: any number.
@@ -51,6 +53,11 @@ impl ClaimSubject {
     /// Whether it is measured over rounds and depends on the machine, so that only strategies can be compared by it.
     pub fn is_measured(&self) -> bool {
         matches!(self, ClaimSubject::Metric { metric, .. } if metric.is_measured())
+    }
+
+    /// Whether it follows from commands and shard keys: `docshape shardkey` decides it, and no run does.
+    pub fn is_of_shards(&self) -> bool {
+        matches!(self, ClaimSubject::Metric { metric: Metric::Shards(_), .. })
     }
 
     /// Whether it belongs to a strategy as a whole rather than to one of its operations.

@@ -405,11 +405,16 @@ const SET: KeyDefinition = optional("set", Takes::Settings, "values of parameter
 const STRATEGIES_OF_RUN: KeyDefinition =
     optional("strategies", Takes::Texts, "the strategies").default("those of a plain run", "[embedded, linked]");
 
+/// What a claim needs that only a sharded cluster decides.
+pub(super) const NEEDS_CLUSTER: &str = "cluster";
+
 pub(super) const CLAIM: Keys = &[
     required("id", Takes::Text, "name of the claim, unique in the scenario").example("C1"),
     required("says", Takes::Text, "the claim in one sentence").example("One read is enough."),
     optional("source", Takes::Text, "where the claim comes from").example("MongoDB manual, Data Modeling"),
     optional("by_design", Takes::Boolean, "whether it follows from the scenario itself").default("`false`", "true"),
+    optional("needs", Takes::OneOf(&[NEEDS_CLUSTER]), "the kind of server without which nothing decides it")
+        .default("any", NEEDS_CLUSTER),
     optional("mix", Takes::Text, "the mix of the runs that decide it").default("any", "reading"),
     optional("clients", Takes::Integer(1, 10_000), "the clients of the runs that decide it").default("any", "32"),
     SET,

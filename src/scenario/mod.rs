@@ -35,7 +35,7 @@ pub(crate) use node::quote;
 pub use node::{Node, Scalar, Tree};
 pub use operation::{MixDefinition, OperationDefinition};
 pub use read::{Outline, read};
-pub(crate) use read::{read_audit, read_steps, read_strategy};
+pub(crate) use read::{compose, read_audit, read_steps, read_strategy};
 pub use run::{GrowthDefinition, RunDefinition, SweepDefinition};
 pub use source::{MAX_SOURCE_BYTES, Source, SourceError, SourceLines, Span, Spanned};
 pub use step::{BulkDefinition, CatchKey, RequestDefinition, StepDefinition, StepKind};

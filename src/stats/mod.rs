@@ -56,7 +56,7 @@ pub use break_even::{BreakEven, WRITTEN, break_evens, writes};
 pub use budget::{CpuBudget, mix_shares, own_time, sends_nothing, shares};
 pub use carry_over::{CarryOver, carry_over};
 pub use cause::{Cause, CostlyOperation, Evidence, WaitReason, Waiting, cause};
-pub use claim::claim_results;
+pub use claim::{claim_results, counted as counted_claim};
 pub use compare::{
     ArmComparison, ArmTimes, Comparison, Limits, MINIMUM_ROUNDS, Quantity, Ratio, SIGNIFICANCE, UNSTABLE, compare,
     described_ratio,

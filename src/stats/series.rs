@@ -171,6 +171,7 @@ fn in_cell(record: &RunRecord, cell: &CellRecord, key: SeriesKey) -> Option<f64>
             Some(Distribution::merged(std::iter::once(&windows.histogram)).quantile(0.99)? as f64)
         }
         Metric::Size(size) => size_of(cell, size),
+        Metric::Shards(_) => None,
     }
 }
 

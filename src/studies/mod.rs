@@ -7,4 +7,5 @@ pub mod capacity;
 pub mod explore;
 pub mod growth;
 pub mod published;
+pub mod shard_key;
 pub mod sweep;

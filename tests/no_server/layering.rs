@@ -49,6 +49,7 @@ const INSIDE_MAY_IMPORT: &[(&str, &[&str])] = &[
     ("studies/explore", &[]),
     ("studies/growth", &[]),
     ("studies/published", &[]),
+    ("studies/shard_key", &[]),
     ("studies/sweep", &[]),
 ];
 

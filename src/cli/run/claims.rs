@@ -244,7 +244,17 @@ fn chosen<'s>(scenario: &'s Scenario, ids: &[String]) -> Result<Vec<&'s ClaimDef
         return Err(CliError::usage(format!("--claims={unknown}: the scenario has no such claim: {help}")));
     }
     let is_chosen = |claim: &&ClaimDefinition| ids.is_empty() || ids.contains(&claim.id.value);
-    Ok(scenario.claims.iter().filter(is_chosen).collect())
+    let chosen = scenario.claims.iter().filter(is_chosen);
+    let (elsewhere, chosen): (Vec<_>, Vec<_>) = chosen.partition(|claim| claim.subject.value.is_of_shards());
+    if chosen.is_empty() {
+        let name = &scenario.name.value;
+        return Err(CliError::usage(format!("no run decides these claims: use `docshape shardkey {name}`")));
+    }
+    if !elsewhere.is_empty() {
+        let ids: Vec<&str> = elsewhere.iter().map(|claim| claim.id.value.as_str()).collect();
+        output::line(&format!("left out, as `docshape shardkey` decides them: {}", ids.join(", ")));
+    }
+    Ok(chosen)
 }
 
 /// Claims that one run decides.

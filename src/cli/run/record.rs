@@ -28,7 +28,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         git: option_env!("DOCSHAPE_COMMIT").map(str::to_owned),
         started: invocation.started_text(),
         scenario: scenario_record(plan, &ready.source),
-        parameters: plan.parameters.iter().map(|(name, value)| (name.to_string(), json(value))).collect(),
+        parameters: parameters(plan),
         mix: mix_record(plan),
         environment: Environment {
             driver: option_env!("DOCSHAPE_DRIVER").map(str::to_owned),
@@ -52,7 +52,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
 }
 
 /// The claims of the scenario, with the numbers that they have in this run.
-fn claims(scenario: &Scenario, plan: &Plan) -> Vec<ClaimRecord> {
+pub fn claims(scenario: &Scenario, plan: &Plan) -> Vec<ClaimRecord> {
     let text = |name: &scenario::Spanned<String>| name.value.clone();
     let claim = |claim: &scenario::ClaimDefinition| {
         let (metric, audit, outcome) = match &claim.subject.value {
@@ -66,6 +66,7 @@ fn claims(scenario: &Scenario, plan: &Plan) -> Vec<ClaimRecord> {
             says: claim.says.clone(),
             source: claim.source.clone(),
             by_design: claim.is_by_design,
+            needs_cluster: claim.needs_cluster,
             mix: claim.run.mix.as_ref().map(text),
             clients: claim.clients.map(u64::from),
             set: set.map(|(name, value)| (name, json(&value))).collect(),
@@ -116,6 +117,11 @@ pub fn scenario_record(plan: &Plan, source: &Source) -> ScenarioRecord {
 /// What a record says of the files with its data.
 pub fn data(plan: &Plan) -> BTreeMap<String, String> {
     plan.data.files().map(|file| (file.name.clone(), file.sha256.clone())).collect()
+}
+
+/// The parameters and their values.
+pub fn parameters(plan: &Plan) -> Vec<(String, serde_json::Value)> {
+    plan.parameters.iter().map(|(name, value)| (name.to_string(), json(value))).collect()
 }
 
 /// What a record says of its mix.

@@ -60,6 +60,7 @@ fn claim(item: &Node, list: Span, diagnostics: &Diagnostics) -> Option<ClaimDefi
         says: fields.text("says")?.value,
         source: fields.text("source").map(|source| source.value),
         is_by_design: by_design.is_some(),
+        needs_cluster: fields.text("needs").is_some(),
         run: run(&fields),
         clients: fields.integer("clients"),
         subject,

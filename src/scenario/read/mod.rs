@@ -26,7 +26,6 @@ pub use outline::Outline;
 pub(super) use step::StepReader;
 pub(crate) use step::steps as read_steps;
 pub(crate) use strategy::strategy as read_strategy;
-#[cfg(test)]
 pub(crate) use yaml::compose;
 
 use super::{

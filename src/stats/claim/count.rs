@@ -47,7 +47,7 @@ pub(super) fn share(record: &RunRecord, outcome: OutcomeKind, side: ClaimSide) -
 }
 
 /// The result of a comparison of counts.
-pub(super) fn counted(value: f64, against: f64, relation: Relation) -> ClaimResult {
+pub fn counted(value: f64, against: f64, relation: Relation) -> ClaimResult {
     let within = if relation == Relation::Equals { ROUNDING } else { DEAD_ZONE };
     let verdict = match value - against {
         // Equal counts refute that one is above the other; counts within the dead zone may not.

@@ -16,6 +16,7 @@ use crate::results::{ClaimResult, RunRecord, Verdict};
 use super::family::Family;
 use super::shared_cache::SharedCache;
 
+pub use count::counted;
 use pair::StrategyPair;
 use question::MeasuredRun;
 

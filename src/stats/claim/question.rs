@@ -109,7 +109,13 @@ impl<'r> MeasuredRun<'r> {
 
     /// Whether the run has the mix, the clients and the parameters of the claim.
     fn check_settings(self, claim: &ClaimRecord) -> Result<(), Reason> {
-        let RunRecord { mix, settings, parameters, .. } = self.record;
+        let RunRecord { mix, settings, parameters, server, .. } = self.record;
+        if matches!(claim.known_metric(), Some(Metric::Shards(_))) {
+            return Err(Reason::NeedsShardKeys);
+        }
+        if claim.needs_cluster && !server.is_sharded() {
+            return Err(Reason::NeedsCluster);
+        }
         let is_set = |setting: &(String, serde_json::Value)| parameters.contains(setting);
         let has_mix = claim.mix.as_ref().is_none_or(|name| *name == mix.name);
         let has_clients = claim.clients.is_none_or(|clients| clients == settings.clients as u64);

@@ -342,6 +342,8 @@ pub fn reason<'n>(reason: Reason, name: &dyn Fn(usize) -> Option<&'n str>) -> St
         Reason::RoundsDisagree => "lower in some rounds and higher in others".into(),
         Reason::FewCalls => "too few calls per round exceed the percentile".into(),
         Reason::OtherSettings => "not measured by this run".into(),
+        Reason::NeedsCluster => "needs a sharded cluster".into(),
+        Reason::NeedsShardKeys => "decided by `docshape shardkey`".into(),
         Reason::NotInRun(_) => "not part of this run".into(),
         Reason::InvalidRun => "the run is invalid".into(),
         Reason::SmokePreset => "the preset smoke only checks that everything runs".into(),

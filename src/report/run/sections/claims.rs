@@ -117,7 +117,11 @@ fn optional(text: &Option<String>) -> Cell {
 
 impl<'r> ClaimView<'r> {
     /// `name` has the names of the strategies of the run by their position.
-    fn new<'n>(claim: &'r ClaimRecord, result: ClaimResult, name: &dyn Fn(usize) -> Option<&'n str>) -> ClaimView<'r> {
+    pub(crate) fn new<'n>(
+        claim: &'r ClaimRecord,
+        result: ClaimResult,
+        name: &dyn Fn(usize) -> Option<&'n str>,
+    ) -> ClaimView<'r> {
         ClaimView { claim, result, found: found(claim, &result, name), link: None }
     }
 
@@ -157,7 +161,11 @@ impl<'r> ClaimView<'r> {
 
     /// Whether a run has measured what it is about.
     fn is_measured(&self) -> bool {
-        !matches!(self.result.verdict.reason(), Some(Reason::OtherSettings | Reason::NotInRun(_)))
+        let elsewhere = |reason| {
+            use Reason::{NeedsCluster, NeedsShardKeys, NotInRun, OtherSettings};
+            matches!(reason, OtherSettings | NeedsCluster | NeedsShardKeys | NotInRun(_))
+        };
+        !self.result.verdict.reason().is_some_and(elsewhere)
     }
 
     /// The id.

@@ -1,0 +1,482 @@
+//! What the calls of one strategy ask of its collections, with each of their shard keys.
+
+use std::collections::HashSet;
+
+use bson::{Document, RawDocument, RawDocumentBuf, rawdoc};
+
+use crate::engine::{FatalError, Interpreter, Loader, RunError, StepError, StopFlag, is_alive};
+use crate::plan::{Arm, Collection, Plan, ShardKey, call_id};
+use crate::server::{Failure, FailureKind, ReplyKind, Target};
+
+use super::super::key_order::{KeyOrder, KeyParts};
+use super::super::planner::{KeyPlanner, Reach, Targeting};
+use super::super::query::{Access, TargetedQuery, WriteKind, at, queries};
+use super::super::record::{CollectionKeys, KeyRecord, StrategyKeys, TargetCounts};
+use super::kept::{KeepingTarget, KeptCommand};
+
+/// Parts of a key by which ranges and hot inserts are counted.
+const PARTS: u64 = 100;
+/// Calls of an operation that are made at least, however rare it is in the mix.
+const FEWEST_CALLS: u64 = 20;
+/// The index that is built to see the values of a key.
+const INDEX: &str = "docshape.shard_key";
+/// Keys per batch.
+const BATCH: i32 = 20_000;
+
+/// A strategy on its database.
+pub struct StrategyAnalysis<'a, T> {
+    pub plan: &'a Plan,
+    pub arm: usize,
+    pub target: &'a T,
+    pub database: &'a str,
+    /// The shards for which messages are counted.
+    pub shards: u64,
+    /// Keys of the user's, by collection, instead of all others.
+    pub given: &'a [(String, ShardKey)],
+    /// Set when the user wants to stop.
+    pub stop: &'a StopFlag,
+}
+
+/// A key while calls are made.
+struct JudgedKey {
+    /// Its place among the collections.
+    collection: usize,
+    key: ShardKey,
+    planner: KeyPlanner,
+    by_shard: KeyParts,
+    by_hundred: KeyParts,
+    /// The documents inserted into each of the hundred parts.
+    inserted: [u64; PARTS as usize],
+    /// The same by operation.
+    inserted_by: Vec<[u64; PARTS as usize]>,
+    record: KeyRecord,
+}
+
+/// What a key needs to be judged, or why a cluster refuses it.
+type Refusable<R> = Result<Result<R, String>, RunError>;
+
+impl<T: Target> StrategyAnalysis<'_, T> {
+    /// Loads the data, makes the calls, and counts what their commands ask.
+    ///
+    /// # Errors
+    /// When the scenario has a mistake, or the server is lost.
+    pub async fn run(&self, loader: Loader<'_, T>, calls: u64) -> Result<StrategyKeys, RunError> {
+        loader.run().await?;
+        let arm = self.arm();
+        let mut made = StrategyKeys {
+            name: arm.name.clone(),
+            calls: vec![0; self.plan.operations.len()],
+            in_transaction: vec![0; self.plan.operations.len()],
+            collections: Vec::new(),
+        };
+        let mut keys = Vec::new();
+        for (place, collection) in arm.collections.iter().enumerate().filter(|(_, one)| one.name == one.written) {
+            let mut record = CollectionKeys {
+                name: collection.name.clone(),
+                unsharded: vec![TargetCounts::default(); self.plan.operations.len()],
+                left_out: self.left_out(collection),
+                ..CollectionKeys::default()
+            };
+            if record.left_out.is_none() {
+                for (key, is_chosen) in self.candidates(collection).await? {
+                    match self.begin(place, &key, keys.len()).await? {
+                        Ok(judged) => {
+                            keys.push(JudgedKey { record: KeyRecord { is_chosen, ..judged.record }, ..judged })
+                        }
+                        Err(refused) => record.keys.push(KeyRecord {
+                            key: key.to_string(),
+                            is_chosen,
+                            refused: Some(refused),
+                            ..KeyRecord::default()
+                        }),
+                    }
+                }
+            }
+            record.documents = self.count(&collection.name).await?;
+            made.collections.push(record);
+        }
+        self.calls(calls, &mut keys, &mut made).await?;
+        for mut judged in keys {
+            if let Ok(order) = self.order(&arm.collections[judged.collection], &judged.key).await? {
+                judged.describe(&order, self.shards);
+            }
+            judged.hottest();
+            let name = &arm.collections[judged.collection].name;
+            let of = made.collections.iter_mut().find(|one| one.name == *name);
+            of.into_iter().for_each(|one| one.keys.push(judged.record.clone()));
+        }
+        made.collections.iter_mut().for_each(|one| one.keys.sort_by_key(|key| (!key.is_chosen, key.refused.is_some())));
+        Ok(made)
+    }
+
+    fn arm(&self) -> &Arm {
+        &self.plan.arms[self.arm]
+    }
+
+    /// Why no key is judged for a collection.
+    fn left_out(&self, collection: &Collection) -> Option<String> {
+        let options = collection.options.as_ref()?;
+        let mut frame = crate::plan::Frame::new(&self.plan.data, self.plan.data.seed, 0, collection.slots);
+        let options = options.bind(&mut frame).ok()?;
+        let has = |key: &str| options.get(key).is_ok_and(|value| value.is_some());
+        if options.get_bool("capped").unwrap_or(false) {
+            return Some("a capped collection cannot be sharded".to_owned());
+        }
+        if has("timeseries") {
+            return Some(
+                "a time series collection is sharded by its time and meta fields, which is not judged here".to_owned(),
+            );
+        }
+        has("collation").then(|| "its default collation is not the simple one, which is not judged here".to_owned())
+    }
+
+    /// The keys to judge, and whether the scenario gives the collection this one.
+    async fn candidates(&self, collection: &Collection) -> Result<Vec<(ShardKey, bool)>, RunError> {
+        let given = self.given.iter().filter(|(name, _)| *name == collection.name);
+        let given: Vec<(ShardKey, bool)> = given.map(|(_, key)| (key.clone(), false)).collect();
+        if !given.is_empty() {
+            return Ok(given);
+        }
+        let chosen = collection.sharding.iter().map(|sharding| (sharding.key.clone(), true));
+        let mut all: Vec<(ShardKey, bool)> =
+            chosen.chain(collection.shard_keys.iter().map(|key| (key.clone(), false))).collect();
+        if all.is_empty() {
+            let indexes = self.indexes(&collection.name).await?;
+            let keys = indexes.iter().filter_map(|index| ShardKey::of_index(index.get_document("key").ok()?));
+            let hashed = ShardKey::of_index(&rawdoc! { "_id": "hashed" });
+            all = keys.chain(hashed).map(|key| (key, false)).collect();
+        }
+        let mut seen = HashSet::new();
+        all.retain(|(key, _)| seen.insert(key.clone()));
+        Ok(all)
+    }
+
+    async fn begin(&self, collection: usize, key: &ShardKey, number: usize) -> Refusable<JudgedKey> {
+        let order = match self.order(&self.arm().collections[collection], key).await? {
+            Ok(order) => order,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let name = format!("docshape.key_{number}");
+        let planner =
+            KeyPlanner::create(self.target, self.database, name, key).await.map_err(|failure| self.failed(&failure))?;
+        let operations = self.plan.operations.len();
+        let mut judged = JudgedKey {
+            collection,
+            key: key.clone(),
+            planner,
+            by_shard: order.parts(self.shards),
+            by_hundred: order.parts(PARTS),
+            inserted: [0; PARTS as usize],
+            inserted_by: vec![[0; PARTS as usize]; operations],
+            record: KeyRecord {
+                key: key.to_string(),
+                operations: vec![TargetCounts::default(); operations],
+                ..KeyRecord::default()
+            },
+        };
+        judged.describe(&order, self.shards);
+        Ok(Ok(judged))
+    }
+
+    /// Reads the values of a key in the order of its index, which is built for it and dropped.
+    async fn order(&self, collection: &Collection, key: &ShardKey) -> Refusable<KeyOrder> {
+        let name = &collection.name;
+        let indexes = self.indexes(name).await?;
+        let fields = |index: &RawDocument| -> Vec<String> {
+            let key = index.get_document("key").ok().into_iter().flat_map(|key| key.iter().flatten());
+            key.map(|(path, _)| path.as_str().to_owned()).collect()
+        };
+        let unique = indexes.iter().filter(|index| index.get_bool("unique").unwrap_or(false));
+        if let Some(index) =
+            unique.into_iter().find(|index| !key.allows_unique(fields(index).iter().map(String::as_str)))
+        {
+            let fields = fields(index).join(", ");
+            return Ok(Err(format!("the unique index on {fields} does not begin with the key")));
+        }
+        let is_own = |index: &&RawDocumentBuf| {
+            let special = ["sparse", "partialFilterExpression", "collation"];
+            let is_plain = special.iter().all(|option| index.get(option).is_ok_and(|value| value.is_none()));
+            is_plain && index.get_document("key").is_ok_and(|own| own.as_bytes() == key.document().as_bytes())
+        };
+        let existing = indexes.iter().find(is_own).and_then(|index| Some(index.get_str("name").ok()?.to_owned()));
+        if existing.is_none() {
+            let index = rawdoc! { "key": key.document(), "name": INDEX };
+            let create = rawdoc! { "createIndexes": name.as_str(), "indexes": [index] };
+            match self.target.run(self.database, create, ReplyKind::Single).await {
+                Err(failure) if is_of_arrays(&failure) => return Ok(Err(ARRAY.to_owned())),
+                Err(failure) => return Err(self.failed(&failure)),
+                Ok(_) => {}
+            }
+        }
+        let index = existing.as_deref().unwrap_or(INDEX);
+        let order = self.scan(name, index).await;
+        if existing.is_none() {
+            self.send(rawdoc! { "dropIndexes": name.as_str(), "index": INDEX }, ReplyKind::Single).await?;
+        }
+        order
+    }
+
+    async fn scan(&self, collection: &str, index: &str) -> Refusable<KeyOrder> {
+        let find =
+            rawdoc! { "find": collection, "hint": index, "returnKey": true, "showRecordId": true, "batchSize": BATCH };
+        let explain = rawdoc! { "explain": find.clone(), "verbosity": "queryPlanner" };
+        let plan = self.send(explain, ReplyKind::Single).await?;
+        let is_multikey = plan.batches().first().is_some_and(|plan| is_multikey(plan));
+        if is_multikey {
+            return Ok(Err(ARRAY.to_owned()));
+        }
+        let reply = self.send(find, ReplyKind::Cursor).await?;
+        let mut order = KeyOrder::new();
+        for batch in reply.batches() {
+            let Ok(cursor) = batch.get_document("cursor") else { continue };
+            let rows = cursor.get_array("firstBatch").or_else(|_| cursor.get_array("nextBatch"));
+            rows.into_iter().flatten().flatten().filter_map(|row| row.as_document()).for_each(|row| order.add(row));
+        }
+        Ok(Ok(order))
+    }
+
+    async fn indexes(&self, collection: &str) -> Result<Vec<RawDocumentBuf>, RunError> {
+        let reply = self.send(rawdoc! { "listIndexes": collection }, ReplyKind::Single).await?;
+        let cursor = reply.batches().first().and_then(|reply| reply.get_document("cursor").ok());
+        let rows = cursor.and_then(|cursor| cursor.get_array("firstBatch").ok()).into_iter().flatten().flatten();
+        Ok(rows.filter_map(|row| Some(row.as_document()?.to_owned())).collect())
+    }
+
+    async fn count(&self, collection: &str) -> Result<u64, RunError> {
+        let reply = self.send(rawdoc! { "count": collection }, ReplyKind::Single).await?;
+        Ok(u64::try_from(reply.n()).unwrap_or(0))
+    }
+
+    async fn send(&self, command: RawDocumentBuf, kind: ReplyKind) -> Result<crate::server::Reply, RunError> {
+        self.target.run(self.database, command, kind).await.map_err(|failure| self.failed(&failure))
+    }
+
+    fn failed(&self, failure: &Failure) -> RunError {
+        FatalError::in_strategy(&self.arm().name, "reading the values of a shard key", failure).into()
+    }
+
+    /// Makes the calls of the mix, and some of operations that it hardly calls.
+    async fn calls(&self, calls: u64, keys: &mut [JudgedKey], made: &mut StrategyKeys) -> Result<(), RunError> {
+        let seed = self.plan.round_seed(0);
+        let drawn = (0..calls).map(|index| (self.plan.mix.draw(seed, index), index));
+        let mut counts = vec![0; self.plan.operations.len()];
+        let mut all: Vec<(usize, u64)> = drawn.collect();
+        all.iter().for_each(|(operation, _)| counts[*operation] += 1);
+        for (operation, _) in self.plan.mix.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            let missing = FEWEST_CALLS.saturating_sub(counts[operation]);
+            all.extend((0..missing).map(|number| (operation, call_id::sample(operation, number))));
+        }
+        let target = KeepingTarget::new(self.target);
+        for (operation, index) in all {
+            self.stop.check()?;
+            self.call(&target, operation, index).await?;
+            made.calls[operation] += 1;
+            let kept = target.take();
+            let written = self.record(operation, kept, keys, made).await?;
+            made.in_transaction[operation] = made.in_transaction[operation].max(written);
+        }
+        Ok(())
+    }
+
+    async fn call(&self, target: &KeepingTarget<'_, T>, operation: usize, index: u64) -> Result<(), RunError> {
+        let (plan, arm) = (self.plan, self.arm());
+        let program = &arm.operations[operation];
+        let name = &*plan.operations[operation].name;
+        let drawn = plan.arguments(operation, plan.round_seed(0), index, program.slots);
+        let mut frame = drawn.map_err(|error| FatalError::in_strategy(&arm.name, name, &error))?;
+        match Interpreter::new(target, self.database).run(program, &mut frame).await {
+            Err(error @ StepError::Invalid { .. }) => {
+                let call = plan.operations[operation].written_call(&frame);
+                Err(FatalError::in_strategy(&arm.name, call, &error).into())
+            }
+            Err(StepError::Failed { failure, .. })
+                if failure.kind == FailureKind::Network && !is_alive(self.target).await =>
+            {
+                Err(FatalError::ServerLost(failure.message).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts what the commands of a call ask. Returns how many documents it wrote in a transaction.
+    async fn record(
+        &self,
+        operation: usize,
+        kept: Vec<KeptCommand>,
+        keys: &mut [JudgedKey],
+        made: &mut StrategyKeys,
+    ) -> Result<u64, RunError> {
+        let mut written: Vec<(String, Document)> = Vec::new();
+        for KeptCommand { command, is_in_transaction } in kept {
+            let asked = queries(&command);
+            let writes = asked.iter().filter(|one| matches!(one.access, Access::Write(_) | Access::Insert));
+            for query in writes.filter(|_| is_in_transaction) {
+                let place = (query.collection.clone(), query.filter.clone());
+                if !written.contains(&place) {
+                    written.push(place);
+                }
+            }
+            for collection in &mut made.collections {
+                let own: Vec<&TargetedQuery> = asked.iter().filter(|one| one.collection == collection.name).collect();
+                if own.is_empty() {
+                    continue;
+                }
+                collection.unsharded[operation].add(&unsharded(&own));
+                for judged in keys.iter_mut() {
+                    if self.arm().collections[judged.collection].name == collection.name {
+                        judged.add(self, operation, &own).await.map_err(|failure| self.failed(&failure))?;
+                    }
+                }
+            }
+        }
+        Ok(written.len() as u64)
+    }
+}
+
+const ARRAY: &str = "an array is in it";
+
+/// Whether an index cannot be built because of arrays.
+fn is_of_arrays(failure: &Failure) -> bool {
+    // Two arrays in one index; an array in a hashed one.
+    matches!(failure.kind, FailureKind::Server(171 | 16_766))
+}
+
+fn is_multikey(plan: &RawDocument) -> bool {
+    let flag = plan.get_bool("isMultiKey").unwrap_or(false);
+    let inner = plan.iter().flatten().filter_map(|(_, value)| value.as_document());
+    flag || inner.into_iter().any(is_multikey)
+}
+
+/// What a command asks of one collection that is on one shard.
+fn unsharded(queries: &[&TargetedQuery]) -> TargetCounts {
+    let mut counts = TargetCounts { commands: 1, messages: 1, ..TargetCounts::default() };
+    for query in queries {
+        match &query.access {
+            Access::Read => counts.reads[0] += 1,
+            Access::Write(_) => counts.writes[0] += 1,
+            Access::Insert => counts.inserts += 1,
+            // All of them are on that shard.
+            Access::Follow(_) | Access::Unknown(_) => {}
+        }
+    }
+    counts
+}
+
+impl JudgedKey {
+    fn describe(&mut self, order: &KeyOrder, shards: u64) {
+        let coefficient =
+            if self.key.is_hashed() && self.key.fields.len() == 1 { Some(0.0) } else { order.coefficient() };
+        let parts = order.parts(shards);
+        self.record = KeyRecord {
+            distinct: order.distinct(),
+            documents: order.documents(),
+            most_common: order.most_common(),
+            coefficient,
+            is_monotonic: coefficient.map(KeyOrder::is_monotonic),
+            parts: parts.count() as u64,
+            largest_part: parts.largest,
+            ..std::mem::take(&mut self.record)
+        };
+    }
+
+    /// Counts what one command asks of the collection.
+    async fn add<T: Target>(
+        &mut self,
+        analysis: &StrategyAnalysis<'_, T>,
+        operation: usize,
+        queries: &[&TargetedQuery],
+    ) -> Result<(), Failure> {
+        let mut counts = TargetCounts { commands: 1, ..TargetCounts::default() };
+        // Where a command has several statements, shards that they have in common get one message.
+        let (mut shards, place_matters) = (0, queries.len() > 1);
+        for query in queries {
+            let (filter, is_insert) = match &query.access {
+                Access::Follow(field) => {
+                    match (self.key.fields[0].path == *field, self.key.fields.len()) {
+                        (true, 1) => counts.follows_key += 1,
+                        (true, _) => counts.follows_range += 1,
+                        (false, _) => counts.follows_all += 1,
+                    }
+                    continue;
+                }
+                Access::Unknown(why) => {
+                    counts.unknown.push((*why).to_owned());
+                    continue;
+                }
+                Access::Insert => (self.equality(&query.filter), true),
+                Access::Write(kind) => (self.of_write(&query.filter, kind), false),
+                Access::Read => (query.filter.clone(), false),
+            };
+            let (target, database) = (analysis.target, analysis.database);
+            let asked = (&filter, query.variables.as_ref());
+            let Some(reach) = self.planner.reach(target, database, asked, is_insert || place_matters).await? else {
+                counts.unknown.push("bounds that cannot be read".to_owned());
+                continue;
+            };
+            let Reach { targeting, ranges } = reach;
+            shards |= if ranges.is_empty() { 1 } else { self.by_shard.of(&ranges) };
+            let parts = if ranges.is_empty() { 1 } else { self.by_hundred.of(&ranges) };
+            match &query.access {
+                Access::Insert => {
+                    counts.inserts += 1;
+                    let part = (parts.trailing_zeros() as usize).min(PARTS as usize - 1);
+                    self.inserted[part] += 1;
+                    self.inserted_by[operation][part] += 1;
+                    continue;
+                }
+                Access::Write(kind) => {
+                    counts.writes[targeting as usize] += 1;
+                    counts.without_key += u64::from(kind.is_single && targeting != Targeting::Single);
+                    counts.key_changes += u64::from(self.is_changed_by(kind));
+                    if kind.is_computed {
+                        counts.unknown.push("whether a pipeline changes the key".to_owned());
+                    }
+                }
+                _ => counts.reads[targeting as usize] += 1,
+            }
+            counts.ranges += u64::from(parts.count_ones());
+        }
+        counts.messages = u64::from(shards.count_ones());
+        self.record.operations[operation].add(&counts);
+        Ok(())
+    }
+
+    /// The filter that finds a document by the key alone.
+    fn equality(&self, document: &Document) -> Document {
+        let value = |field: &crate::plan::ShardField| {
+            let value = at(document, &field.path).cloned().unwrap_or(bson::Bson::Null);
+            (field.path.clone(), bson::Bson::Document(bson::doc! { "$eq": value }))
+        };
+        self.key.fields.iter().map(value).collect()
+    }
+
+    /// The filter by which a write is targeted: a replacement of one document by its `_id` is found by what replaces it.
+    fn of_write(&self, filter: &Document, kind: &WriteKind) -> Document {
+        match &kind.replacement {
+            Some(document) if !kind.upserts && super::super::query::demanded(filter, "_id").is_some() => {
+                let mut whole = document.clone();
+                whole.extend(filter.clone());
+                self.equality(&whole)
+            }
+            _ => filter.clone(),
+        }
+    }
+
+    /// Whether an update names a field of the key, a part of it, or what it is part of.
+    fn is_changed_by(&self, kind: &WriteKind) -> bool {
+        let meets =
+            |one: &str, other: &str| one == other || one.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
+        kind.paths
+            .iter()
+            .any(|path| self.key.fields.iter().any(|field| meets(path, &field.path) || meets(&field.path, path)))
+    }
+
+    /// Finds the part that got most documents.
+    fn hottest(&mut self) {
+        let most = |parts: &[u64; PARTS as usize]| parts.iter().max().copied().unwrap_or(0);
+        self.record.hottest = most(&self.inserted);
+        for (counts, parts) in self.record.operations.iter_mut().zip(&self.inserted_by) {
+            counts.hottest = most(parts);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! `docshape shardkey`: which shards the commands of each strategy would concern, by each shard key, judged without a cluster.
+
+mod bounds;
+mod claims;
+pub mod command;
+mod key_order;
+mod order;
+mod placement;
+mod planner;
+mod query;
+pub mod record;
+pub mod report;

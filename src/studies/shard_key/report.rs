@@ -1,0 +1,503 @@
+//! The report of shard keys.
+
+use std::collections::BTreeMap;
+
+use crate::record::ShardMetric;
+use crate::report::document::format::{percent, titled};
+use crate::report::run::sections::claims::{self as claim_sections, ClaimView};
+use crate::report::{
+    Cell, Column, Forms, Headline, Measure, Report, Row, Section, Table, Tone, column, count, counted, listed, plain,
+    three,
+};
+
+use super::claims::{self, of};
+use super::placement::{Placement, is_even};
+use super::record::{KeyRecord, ShardKeyRecord, StrategyKeys, TargetCounts};
+
+/// What is not a number here, for below the table of strategies.
+const HOW: &str = "Messages from a router to shards per call of the mix, without those that fetch more of a cursor. A read or write \
+                   concerns one shard if it demands a value of the whole key, and all shards if it has no condition on the first \
+                   field; the bounds between come from the server's planner. Parts of a key have about as many documents each. \
+                   Nothing here is a time.";
+
+/// What is open, for below it.
+const OPEN: &str = "≥: shards that follow from documents, as those of `$lookup`, are not in the number; see below.";
+
+impl Report {
+    /// Computes the report of shard keys.
+    pub fn of_shard_keys(record: &ShardKeyRecord) -> Report {
+        let keys =
+            ShardKeyReport { record, placed: record.strategies.iter().map(|one| Placement::of(record, one)).collect() };
+        let results = claims::results(record);
+        let name = |place: usize| record.strategies.get(place).map(|one| one.name.as_str());
+        let views: Vec<ClaimView<'_>> =
+            record.claims.iter().zip(results).map(|(claim, result)| ClaimView::new(claim, result, &name)).collect();
+        let measures = claim_sections::measures();
+        let claims = claim_sections::section(["shard_claims", "Claims"], &views, false, &measures);
+        let claims = if record.claims.iter().any(|claim| claim.needs_cluster) {
+            claims.note(format!(
+                "What needs a cluster is decided by `docshape run {} --claims --uri MONGOS`.",
+                plain(record.scenario.opened())
+            ))
+        } else {
+            claims
+        };
+        let sections =
+            [Some(keys.strategies()), Some(keys.keys()), Some(keys.operations()), claims.with_rows(), keys.unknown()];
+        Report::of(keys.headline(), sections.into_iter().flatten())
+    }
+}
+
+struct ShardKeyReport<'r> {
+    record: &'r ShardKeyRecord,
+    placed: Vec<Placement<'r>>,
+}
+
+/// What hot inserts are.
+const HOT: &str = "Share of the inserts in one part of the key, of a hundred.";
+
+/// A column of the table of keys: what it counts, and which of the three classes.
+type ClassColumn = (&'static str, &'static str, &'static str, fn(&TargetCounts) -> &[u64; 3], usize, Forms);
+
+const CLASSES: [ClassColumn; 6] = [
+    ("reads_single", "reads: one", "Share of reads of one shard.", |counts| &counts.reads, 0, Forms::ALL),
+    (
+        "reads_multi",
+        "several",
+        "Share of reads of several shards, perhaps one.",
+        |counts| &counts.reads,
+        1,
+        Forms::DETAILED,
+    ),
+    ("reads_scatter", "all", "Share of reads of all shards.", |counts| &counts.reads, 2, Forms::ALL),
+    ("writes_single", "writes: one", "Share of writes on one shard.", |counts| &counts.writes, 0, Forms::ALL),
+    (
+        "writes_multi",
+        "several",
+        "Share of writes on several shards, perhaps one.",
+        |counts| &counts.writes,
+        1,
+        Forms::DETAILED,
+    ),
+    ("writes_scatter", "all", "Share of writes on all shards.", |counts| &counts.writes, 2, Forms::ALL),
+];
+
+fn share(part: u64, all: u64) -> Option<f64> {
+    (all > 0).then(|| part as f64 / all as f64)
+}
+
+/// A key of a strategy's collection.
+struct KeyRow<'r> {
+    key: &'r KeyRecord,
+    sum: TargetCounts,
+    messages: f64,
+}
+
+impl<'r> ShardKeyReport<'r> {
+    fn shards(&self) -> String {
+        counted(self.record.shards, "shard")
+    }
+
+    fn headline(&self) -> Headline {
+        let calls = self.record.strategies.iter().map(|one| one.calls.iter().sum::<u64>()).max().unwrap_or(0);
+        let made = format!(
+            "{} of mix {} with each strategy, one after the other; bounds by the planner of MongoDB {}; {}.",
+            counted(calls, "call"),
+            plain(&self.record.mix.name),
+            plain(&self.record.server),
+            self.shards()
+        );
+        Headline {
+            scenario: plain(&self.record.scenario.name),
+            title: plain(&self.record.scenario.title),
+            tab: format!("{}, shard keys", titled(&self.record.scenario.name)),
+            subject: vec![made],
+            mix: plain(&self.record.mix.name),
+            incomplete: (!self.record.complete).then(|| "Strategies are missing: it ended early.".to_owned()),
+            sentences: self.sentences(),
+            ..Headline::default()
+        }
+    }
+
+    /// Which strategy needs the fewest messages, and which the most.
+    fn sentences(&self) -> Vec<String> {
+        let mut all: Vec<(String, f64, bool)> = self
+            .record
+            .strategies
+            .iter()
+            .zip(&self.placed)
+            .map(|(one, placed)| (plain(&one.name), placed.per_call(|counts| counts.messages), placed.is_open()))
+            .collect();
+        all.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let closed: Vec<&(String, f64, bool)> = all.iter().filter(|(_, _, is_open)| !is_open).collect();
+        let (Some(first), Some(last)) = (closed.first(), closed.last()) else { return Vec::new() };
+        let of = |(name, messages, _): &(String, f64, bool)| format!("{} with {name}", three(*messages));
+        let fewest: Vec<&str> =
+            closed.iter().filter(|one| three(one.1) == three(first.1)).map(|one| one.0.as_str()).collect();
+        let said = if three(first.1) == three(last.1) {
+            format!("On {} a call takes {} messages with every strategy.", self.shards(), three(first.1))
+        } else {
+            format!(
+                "On {} a call takes {} messages with {}, and {}.",
+                self.shards(),
+                three(first.1),
+                listed(fewest.into_iter().map(str::to_owned)),
+                of(last)
+            )
+        };
+        vec![said]
+    }
+
+    /// Whether a terminal has room for all rows.
+    fn are_few(&self) -> bool {
+        self.record.strategies.len() <= 5
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (usize, &'r StrategyKeys, &Placement<'r>)> {
+        self.record
+            .strategies
+            .iter()
+            .zip(&self.placed)
+            .enumerate()
+            .map(|(place, (strategy, placed))| (place, strategy, placed))
+    }
+
+    fn strategies(&self) -> Section {
+        type Item<'r, 's> = (&'s Placement<'r>, TargetCounts);
+        let share = |metric| move |item: &Item<'_, '_>| of(&item.1, metric);
+        let measures: Vec<Measure<'_, Item<'_, '_>>> = vec![
+            column("one", "1 shard", "Messages per call where all is on one shard.")
+                .number(three, |item: &Item<'_, '_>| item.0.per_call(|counts| counts.commands)),
+            column("messages", self.shards(), "Messages per call with these keys.").measure(
+                crate::report::document::Kind::Number,
+                |item: &Item<'_, '_>| {
+                    let at_least = if item.0.is_open() { "≥ " } else { "" };
+                    Cell::number(Some(item.0.per_call(|counts| counts.messages)), |value| {
+                        format!("{at_least}{}", three(value))
+                    })
+                },
+            ),
+            shares(
+                "single",
+                "one shard",
+                "Share of reads and writes that concern one shard.",
+                share(ShardMetric::Single),
+            ),
+            shares(
+                "scatter",
+                "all shards",
+                "Share of reads and writes that concern all shards.",
+                share(ShardMetric::Scatter),
+            ),
+            shares("hot", "hot inserts", HOT, share(ShardMetric::InsertHot)),
+            column("keys", "keys", "The shard key of each collection.")
+                .text(|item: &Item<'_, '_>| Cell::text(keys(item.0)).tone(Tone::Faint))
+                .only(Forms::DETAILED),
+        ];
+        let rows = self.rows().map(|(place, strategy, placed)| {
+            (Row::new(plain(&strategy.name)).series(place), (placed, self.mix(placed)))
+        });
+        let table = Table::new("shard_strategies", "Strategies", Column::strategy(), &measures, rows);
+        let given = self
+            .record
+            .strategies
+            .iter()
+            .flat_map(|one| &one.collections)
+            .flat_map(|one| &one.keys)
+            .any(|key| key.is_chosen);
+        let chosen = if given {
+            "The keys are those of the scenario."
+        } else {
+            "The keys are those with the fewest messages among those that divide the documents evenly."
+        };
+        let section = Section::new("shard_strategies", "Strategies").table(table).note(chosen).note(HOW);
+        if self.placed.iter().any(Placement::is_open) { section.note(OPEN) } else { section }
+    }
+
+    /// What the calls of the mix ask, as its weights have it: counts of a thousand calls.
+    fn mix(&self, placed: &Placement<'_>) -> TargetCounts {
+        let per = |number: &dyn Fn(&TargetCounts) -> u64| (1e6 * placed.per_call(number)).round() as u64;
+        TargetCounts {
+            commands: per(&|one| one.commands),
+            messages: per(&|one| one.messages),
+            reads: [0, 1, 2].map(|class| per(&|one| one.reads[class])),
+            writes: [0, 1, 2].map(|class| per(&|one| one.writes[class])),
+            without_key: per(&|one| one.without_key),
+            inserts: per(&|one| one.inserts),
+            hottest: per(&|one| one.hottest),
+            ranges: per(&|one| one.ranges),
+            ..TargetCounts::default()
+        }
+    }
+
+    fn keys(&self) -> Section {
+        let mut measures: Vec<Measure<'_, KeyRow<'_>>> = vec![
+            column("refused", "refused", "Why a cluster refuses the key, or `null`.")
+                .text(|row: &KeyRow<'_>| match &row.key.refused {
+                    Some(reason) => Cell::text(plain(reason)).tone(Tone::Bad),
+                    None => Cell::BLANK.with_value(serde_json::Value::Null),
+                })
+                .only(Forms::DETAILED),
+            known(
+                "distinct",
+                "values",
+                "Distinct values after the calls.",
+                |row| Some(row.key.distinct as f64),
+                |value| count(value as u64),
+            ),
+            known(
+                "top",
+                "top value",
+                "Share of the documents with the most common value.",
+                |row| share(*row.key.most_common.first()?, row.key.documents),
+                percent,
+            ),
+            known(
+                "largest",
+                "largest shard",
+                "Share of the documents on the fullest shard.",
+                |row| Some(row.key.largest_part),
+                percent,
+            )
+            .only(Forms::DETAILED),
+            column(
+                "monotonic",
+                "monotonic",
+                "Whether the key grows or falls with the order of writing all documents, by the server's rule.",
+            )
+            .text(|row: &KeyRow<'_>| match (&row.key.refused, row.key.is_monotonic) {
+                (Some(_), _) => Cell::BLANK,
+                (None, Some(true)) => Cell::text("yes").tone(Tone::Bad),
+                (None, Some(false)) => Cell::text("no"),
+                (None, None) => Cell::text("unknown"),
+            })
+            .only(Forms::DETAILED),
+        ];
+        measures.extend(CLASSES.map(|(key, heading, about, counts, class, forms)| {
+            let of_class = move |row: &KeyRow<'_>| share(counts(&row.sum)[class], counts(&row.sum).iter().sum());
+            known(key, heading, about, of_class, percent).only(forms)
+        }));
+        measures.extend([
+            known(
+                "without_key",
+                "without key",
+                "Share of the writes that change one document and do not name the whole key.",
+                |row| share(row.sum.without_key, row.sum.writes.iter().sum()),
+                percent,
+            )
+            .only(Forms::DETAILED),
+            known(
+                "key_changes",
+                "key changes",
+                "Writes that set a field of the key.",
+                |row| Some(row.sum.key_changes as f64),
+                three,
+            )
+            .only(Forms::JSON),
+            known("hot", "hot inserts", HOT, |row| share(row.key.hottest, row.sum.inserts), percent),
+            known(
+                "messages",
+                "messages",
+                "Messages per call of the mix, of this collection alone.",
+                |row| Some(row.messages),
+                three,
+            ),
+        ]);
+        let rows = self.rows().flat_map(|(place, strategy, placed)| {
+            strategy.collections.iter().flat_map(move |collection| {
+                let group = format!("{}, {}", plain(&strategy.name), plain(&collection.name));
+                collection.keys.iter().map(move |key| {
+                    let mut sum = TargetCounts::default();
+                    key.operations.iter().for_each(|counts| sum.add(counts));
+                    let messages = placed.messages(&key.operations);
+                    let is_used = placed.keys().any(|(_, used)| used.is_some_and(|used| std::ptr::eq(used, key)));
+                    let is_short = key.refused.is_none() && (is_used || self.are_few());
+                    let row = Row::new(plain(&key.key)).group(group.as_str()).series(place);
+                    let row = row.only(if is_short { Forms::ALL } else { Forms::DETAILED });
+                    (row, KeyRow { key, sum, messages })
+                })
+            })
+        });
+        let table = Table::new("shard_keys", "Keys", column("key", "key", "The shard key."), &measures, rows)
+            .grouped(column("collection", "strategy and collection", "The strategy and its collection."));
+        Section::new("shard_keys", "Keys")
+            .table(table)
+            .note(format!(
+                "Shares are of the calls that were made. Of two documents with one value of the key no cluster can place one elsewhere, so \
+                 that the most common value bounds how evenly {} can be filled.",
+                self.shards()
+            ))
+    }
+
+    fn operations(&self) -> Section {
+        type Item<'r, 's> = (TargetCounts, u64, &'s Placement<'r>);
+        let per = |number: fn(&TargetCounts) -> u64| {
+            move |item: &Item<'_, '_>| Some(number(&item.0) as f64 / item.1.max(1) as f64)
+        };
+        let measures: Vec<Measure<'_, Item<'_, '_>>> = vec![
+            number(
+                "one",
+                "1 shard".to_owned(),
+                "Messages per call where all is on one shard.",
+                per(|counts| counts.commands),
+                three,
+            ),
+            column("messages", self.shards(), "Messages per call with these keys.").measure(
+                crate::report::document::Kind::Number,
+                |item: &Item<'_, '_>| {
+                    let at_least = if item.0.is_open() { "≥ " } else { "" };
+                    let messages = item.0.messages as f64 / item.1.max(1) as f64;
+                    Cell::number(Some(messages), |value| format!("{at_least}{}", three(value)))
+                },
+            ),
+            shares(
+                "single",
+                "one shard",
+                "Share of reads and writes that concern one shard.",
+                |item: &Item<'_, '_>| of(&item.0, ShardMetric::Single),
+            ),
+            shares(
+                "scatter",
+                "all shards",
+                "Share of reads and writes that concern all shards.",
+                |item: &Item<'_, '_>| of(&item.0, ShardMetric::Scatter),
+            ),
+            number(
+                "ranges",
+                "parts".to_owned(),
+                "Parts of the key, of a hundred, that a read or write concerns, mean.",
+                |item: &Item<'_, '_>| of(&item.0, ShardMetric::Ranges),
+                three,
+            ),
+            shares("hot", "hot inserts", HOT, |item: &Item<'_, '_>| of(&item.0, ShardMetric::InsertHot)),
+        ];
+        let rows = self.record.operations.iter().enumerate().flat_map(|(operation, name)| {
+            let called = self.rows().filter(move |(_, strategy, _)| strategy.calls[operation] > 0);
+            called.map(move |(place, strategy, placed)| {
+                let row = Row::new(plain(&strategy.name)).group(plain(name)).series(place);
+                (row, (placed.counts(operation), strategy.calls[operation], placed))
+            })
+        });
+        let table = Table::new("shard_operations", "Operations", Column::strategy(), &measures, rows)
+            .grouped(Column::operation());
+        let forms = if self.are_few() { Forms::ALL } else { Forms::DETAILED };
+        Section::new("shard_operations", "Operations")
+            .only(forms)
+            .table(table)
+            .note("With the keys of the table of strategies.")
+    }
+
+    /// What is not in the numbers, each once.
+    fn unknown(&self) -> Option<Section> {
+        let mut said: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut say = |text: String, strategy: &StrategyKeys| {
+            let names = said.entry(text).or_default();
+            let name = plain(&strategy.name);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        };
+        for (_, strategy, placed) in self.rows() {
+            for (collection, key) in placed.keys() {
+                let name = plain(&collection.name);
+                if let Some(reason) = &collection.left_out {
+                    say(format!("{name}: {}", plain(reason)), strategy);
+                }
+                let Some(key) = key else { continue };
+                let key_name = plain(&key.key);
+                for (operation, counts) in self.record.operations.iter().zip(&key.operations) {
+                    let operation = plain(operation);
+                    if counts.follows_key > 0 {
+                        say(
+                            format!(
+                                "{operation} joins {name} by its key {key_name}: one shard for each document that is joined"
+                            ),
+                            strategy,
+                        );
+                    }
+                    if counts.follows_range > 0 {
+                        say(
+                            format!(
+                                "{operation} joins {name} by the first field of its key {key_name}: a range, mostly on one shard, for each document that is joined"
+                            ),
+                            strategy,
+                        );
+                    }
+                    if counts.follows_all > 0 {
+                        say(
+                            format!(
+                                "{operation} joins {name} by another field than its key {key_name}: all shards for each document that is joined"
+                            ),
+                            strategy,
+                        );
+                    }
+                    for reason in &counts.unknown {
+                        say(format!("{operation} in {name}: {} cannot be judged", plain(reason)), strategy);
+                    }
+                }
+                if !is_even(key, self.record.shards) {
+                    let share = percent(key.largest_part);
+                    say(
+                        format!("{name} by {key_name}: the fullest of {} has {share} of the documents", self.shards()),
+                        strategy,
+                    );
+                }
+            }
+            for (operation, written) in
+                self.record.operations.iter().zip(&strategy.in_transaction).filter(|(_, written)| **written > 1)
+            {
+                say(
+                    format!(
+                        "{} writes up to {} in a transaction: on as many shards at most, and then it commits in two phases",
+                        plain(operation),
+                        counted(*written, "document")
+                    ),
+                    strategy,
+                );
+            }
+        }
+        let lines = said.into_iter().map(|(text, names)| format!("{} ({})", text, names.join(", ")));
+        let lines: Vec<String> = lines.collect();
+        (!lines.is_empty()).then(|| Section::new("shard_unknown", "What is not in the numbers").items(lines))
+    }
+}
+
+/// The keys of a placement in words.
+fn keys(placed: &Placement<'_>) -> String {
+    let key = |(collection, key): (&super::record::CollectionKeys, Option<&KeyRecord>)| {
+        let name = plain(&collection.name);
+        key.map_or_else(|| format!("{name} on one shard"), |key| format!("{name} {}", plain(&key.key)))
+    };
+    placed.keys().map(key).collect::<Vec<_>>().join(", ")
+}
+
+fn number<'m, T: 'm>(
+    key: &'static str,
+    heading: String,
+    about: &'static str,
+    number: impl Fn(&T) -> Option<f64> + 'm,
+    unit: fn(f64) -> String,
+) -> Measure<'m, T> {
+    column(key, heading, about)
+        .measure(crate::report::document::Kind::Number, move |item| Cell::number(number(item), unit))
+}
+
+fn shares<'m, T: 'm>(
+    key: &'static str,
+    heading: &str,
+    about: &'static str,
+    share: impl Fn(&T) -> Option<f64> + 'm,
+) -> Measure<'m, T> {
+    number(key, heading.to_owned(), about, share, percent)
+}
+
+/// A number of a key that is not refused.
+fn known<'m, 'r: 'm>(
+    key: &'static str,
+    heading: &str,
+    about: &'static str,
+    of: impl Fn(&KeyRow<'r>) -> Option<f64> + 'm,
+    unit: fn(f64) -> String,
+) -> Measure<'m, KeyRow<'r>> {
+    number(key, heading.to_owned(), about, move |row: &KeyRow<'r>| of(row).filter(|_| row.key.refused.is_none()), unit)
+}
