@@ -7,7 +7,7 @@ use crate::scenario::{self, Diagnostics, GROUPS, Scenario, Source, suggest};
 use super::exit::CliError;
 
 /// Name and text of every scenario of the catalogue, in the order of `docshape list`.
-pub const SCENARIOS: [(&str, &str); 31] = [
+pub const SCENARIOS: [(&str, &str); 32] = [
     ("person-address", include_str!("../../scenarios/person-address.yaml")),
     ("person-addresses", include_str!("../../scenarios/person-addresses.yaml")),
     ("blog-comments", include_str!("../../scenarios/blog-comments.yaml")),
@@ -34,6 +34,7 @@ pub const SCENARIOS: [(&str, &str); 31] = [
     ("measurements", include_str!("../../scenarios/measurements.yaml")),
     ("index-count", include_str!("../../scenarios/index-count.yaml")),
     ("log-collections", include_str!("../../scenarios/log-collections.yaml")),
+    ("shard-keys", include_str!("../../scenarios/shard-keys.yaml")),
     ("projection", include_str!("../../scenarios/projection.yaml")),
     ("document-growth", include_str!("../../scenarios/document-growth.yaml")),
     ("case-insensitive", include_str!("../../scenarios/case-insensitive.yaml")),

@@ -50,6 +50,8 @@ pub enum ShardMetric {
     Single,
     /// The share (0 to 1) of the reads and writes that concern all shards.
     Scatter,
+    /// The messages to shards per call, on four shards.
+    Messages,
     /// The parts of the key, of a hundred, that a read or write concerns, mean.
     Ranges,
     /// The share (0 to 1) of the inserts that go to one part of the key, of a hundred: the one that gets most.
@@ -153,7 +155,7 @@ pub struct MatrixColumn {
 
 /// The metrics that are no counters. Other quantiles (`p75`, `p99.99`) may be named wherever `p50` may, and claims may also name
 /// the counters of [`Counter::claimed`].
-pub static METRICS: [MetricRow; 20] = [
+pub static METRICS: [MetricRow; 21] = [
     quantile("p50", 0.5, ["p50_ns", "The median."], InFull),
     quantile("p90", 0.9, ["p90_ns", "The 90th percentile."], InFull),
     MetricRow {
@@ -230,8 +232,9 @@ pub static METRICS: [MetricRow; 20] = [
         ..size("index_bytes", "bytes of indexes", SizeMetric::Indexes, &[Claim])
     },
     size("largest_document", "bytes of the largest document", SizeMetric::LargestDocument, &[Claim]),
-    shards("single_shard", "share of one shard", ShardMetric::Single),
-    shards("scatter_gather", "share of all shards", ShardMetric::Scatter),
+    shards("single_shard", "share of reads and writes by the whole shard key", ShardMetric::Single),
+    shards("scatter_gather", "share of reads and writes of all shards", ShardMetric::Scatter),
+    shards("shard_messages", "messages to four shards", ShardMetric::Messages),
     shards("ranges", "ranges of the shard key, of a hundred", ShardMetric::Ranges),
     shards("insert_hot", "share of inserts in one range of a hundred", ShardMetric::InsertHot),
 ];

@@ -22,4 +22,5 @@ mod planted_models;
 mod resume;
 mod rights;
 mod server;
+mod shard_key;
 mod verify;

@@ -52,11 +52,21 @@ fn number(
     let strategy = record.strategies.iter().find(|one| one.name == strategy).ok_or(Reason::NotInRun(no_strategy))?;
     let place = record.operations.iter().position(|one| Some(one.as_str()) == operation);
     let place = place.filter(|place| strategy.calls[*place] > 0).ok_or(Reason::NotInRun(no_operation))?;
-    let counts = Placement::of(record, strategy).counts(place);
-    of(&counts, metric).ok_or(Reason::NotReported)
+    let placement = Placement::of(record, strategy);
+    let counts = placement.counts(place);
+    let number = match metric {
+        // What is open would make it too small.
+        ShardMetric::Messages if record.shards != CLAIMED_SHARDS || counts.is_open() => None,
+        ShardMetric::Messages => Some(counts.messages as f64 / strategy.calls[place] as f64),
+        metric => of(&counts, metric),
+    };
+    number.ok_or(Reason::NotReported)
 }
 
-/// A number of an operation; `None` where nothing of its kind was done.
+/// The shards for which claims count messages.
+const CLAIMED_SHARDS: u64 = 4;
+
+/// A share or mean of some counts; `None` where nothing of its kind was done.
 pub fn of(counts: &TargetCounts, metric: ShardMetric) -> Option<f64> {
     let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
     match metric {
@@ -64,5 +74,7 @@ pub fn of(counts: &TargetCounts, metric: ShardMetric) -> Option<f64> {
         ShardMetric::Scatter => share(counts.reads[2] + counts.writes[2], counts.known()),
         ShardMetric::Ranges => share(counts.ranges, counts.known()),
         ShardMetric::InsertHot => share(counts.hottest, counts.inserts),
+        // Per call, which counts alone do not say.
+        ShardMetric::Messages => None,
     }
 }

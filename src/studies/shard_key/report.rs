@@ -15,10 +15,9 @@ use super::placement::{Placement, is_even};
 use super::record::{KeyRecord, ShardKeyRecord, StrategyKeys, TargetCounts};
 
 /// What is not a number here, for below the table of strategies.
-const HOW: &str = "Messages from a router to shards per call of the mix, without those that fetch more of a cursor. A read or write \
-                   concerns one shard if it demands a value of the whole key, and all shards if it has no condition on the first \
-                   field; the bounds between come from the server's planner. Parts of a key have about as many documents each. \
-                   Nothing here is a time.";
+const HOW: &str = "Messages from a router to shards per call of the mix, without those that fetch more of a cursor. By the whole key a \
+                   read or write concerns one shard, by a part of it a range, which is often on one shard, and without its first \
+                   field all shards; the server's own planner gives the bounds. Nothing here is a time.";
 
 /// What is open, for below it.
 const OPEN: &str = "≥: shards that follow from documents, as those of `$lookup`, are not in the number; see below.";
@@ -60,26 +59,54 @@ const HOT: &str = "Share of the inserts in one part of the key, of a hundred.";
 type ClassColumn = (&'static str, &'static str, &'static str, fn(&TargetCounts) -> &[u64; 3], usize, Forms);
 
 const CLASSES: [ClassColumn; 6] = [
-    ("reads_single", "reads: one", "Share of reads of one shard.", |counts| &counts.reads, 0, Forms::ALL),
+    (
+        "reads_single",
+        "reads: whole key",
+        "Share of reads by the whole key: of one shard.",
+        |counts| &counts.reads,
+        0,
+        Forms::DETAILED,
+    ),
     (
         "reads_multi",
-        "several",
-        "Share of reads of several shards, perhaps one.",
+        "part of it",
+        "Share of reads by a part of the key: of a range, perhaps on one shard.",
         |counts| &counts.reads,
         1,
         Forms::DETAILED,
     ),
-    ("reads_scatter", "all", "Share of reads of all shards.", |counts| &counts.reads, 2, Forms::ALL),
-    ("writes_single", "writes: one", "Share of writes on one shard.", |counts| &counts.writes, 0, Forms::ALL),
+    (
+        "reads_scatter",
+        "reads all",
+        "Share of reads without the first field of the key: of all shards.",
+        |counts| &counts.reads,
+        2,
+        Forms::ALL,
+    ),
+    (
+        "writes_single",
+        "writes: whole key",
+        "Share of writes by the whole key: on one shard.",
+        |counts| &counts.writes,
+        0,
+        Forms::DETAILED,
+    ),
     (
         "writes_multi",
-        "several",
-        "Share of writes on several shards, perhaps one.",
+        "part of it",
+        "Share of writes by a part of the key: in a range, perhaps on one shard.",
         |counts| &counts.writes,
         1,
         Forms::DETAILED,
     ),
-    ("writes_scatter", "all", "Share of writes on all shards.", |counts| &counts.writes, 2, Forms::ALL),
+    (
+        "writes_scatter",
+        "writes all",
+        "Share of writes without the first field of the key: on all shards.",
+        |counts| &counts.writes,
+        2,
+        Forms::ALL,
+    ),
 ];
 
 fn share(part: u64, all: u64) -> Option<f64> {
@@ -179,8 +206,8 @@ impl<'r> ShardKeyReport<'r> {
             ),
             shares(
                 "single",
-                "one shard",
-                "Share of reads and writes that concern one shard.",
+                "whole key",
+                "Share of reads and writes by the whole key, which concern one shard.",
                 share(ShardMetric::Single),
             ),
             shares(
@@ -244,7 +271,8 @@ impl<'r> ShardKeyReport<'r> {
                 "Distinct values after the calls.",
                 |row| Some(row.key.distinct as f64),
                 |value| count(value as u64),
-            ),
+            )
+            .only(Forms::DETAILED),
             known(
                 "top",
                 "top value",
@@ -352,8 +380,8 @@ impl<'r> ShardKeyReport<'r> {
             ),
             shares(
                 "single",
-                "one shard",
-                "Share of reads and writes that concern one shard.",
+                "whole key",
+                "Share of reads and writes by the whole key, which concern one shard.",
                 |item: &Item<'_, '_>| of(&item.0, ShardMetric::Single),
             ),
             shares(

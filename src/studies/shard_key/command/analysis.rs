@@ -140,7 +140,9 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         let chosen = collection.sharding.iter().map(|sharding| (sharding.key.clone(), true));
         let mut all: Vec<(ShardKey, bool)> =
             chosen.chain(collection.shard_keys.iter().map(|key| (key.clone(), false))).collect();
-        if all.is_empty() {
+        // A strategy with keys has said which collections are sharded.
+        let has_keys = self.arm().collections.iter().any(|one| one.sharding.is_some());
+        if all.is_empty() && !has_keys {
             let indexes = self.indexes(&collection.name).await?;
             let keys = indexes.iter().filter_map(|index| ShardKey::of_index(index.get_document("key").ok()?));
             let hashed = ShardKey::of_index(&rawdoc! { "_id": "hashed" });
