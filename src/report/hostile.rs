@@ -19,6 +19,7 @@ use crate::studies::capacity::record::{
 };
 use crate::studies::growth::report as growth;
 use crate::studies::published::rules;
+use crate::studies::shard_key::report as shard_key;
 use crate::studies::sweep::report as sweep;
 
 use super::comparison::ComparedRuns;
@@ -184,7 +185,7 @@ fn markdown_has_the_same_parts_whatever_its_texts_are() {
 }
 
 /// The reports that are not about a single run, with this text in every place.
-fn others_with(text: &str) -> [Report; 7] {
+fn others_with(text: &str) -> [Report; 8] {
     let mut record = run(text);
     record.rounds.truncate(2);
     let named = || NamedRun { name: text.to_owned(), record: record.clone() };
@@ -222,6 +223,7 @@ fn others_with(text: &str) -> [Report; 7] {
         Report::of_runs(&[NamedRun { name: "folder".into(), ..named() }]),
         sweep::tests::named(&sample::whole(&record), text),
         growth::tests::named(&record, text),
+        shard_key::tests::named(text),
         rules::tests::named(&sample::whole(&record), text),
     ]
 }

@@ -203,10 +203,8 @@ fn a_scenario_has_the_counts_that_follow_from_it() {
     let messages =
         |key: &serde_json::Value, operation: usize| key["operations"][operation]["messages"].as_u64().unwrap();
     assert_eq!([messages(host, 0), messages(host, 1), messages(host, 2)], [count(0), count(1), 4 * count(2)]);
-    assert_eq!(
-        (host["distinct"].as_u64(), host["parts"].as_u64(), host["largest_part"].as_f64()),
-        (Some(4), Some(4), Some(0.25))
-    );
+    assert_eq!((host["distinct"].as_u64(), host["parts"].as_u64()), (Some(4), Some(4)));
+    assert!(host["largest_part"].as_f64().unwrap() < 0.35, "{host}");
     // All notes that calls add are later than those before, and go to the last part of a hundred.
     assert_eq!((at["hottest"].as_u64(), at["is_monotonic"].as_bool()), (Some(count(0)), Some(true)));
     assert!(id["hottest"].as_u64().unwrap() < count(0) / 2, "{id}");

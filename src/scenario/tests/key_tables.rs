@@ -6,7 +6,7 @@ use crate::scenario::FORMAT;
 use crate::scenario::command::COMMANDS;
 use crate::scenario::keys::{self, KeyDefinition, Keys, Takes};
 
-const TABLES: [(&str, Keys); 13] = [
+const TABLES: [(&str, Keys); 14] = [
     ("scenario", keys::SCENARIO),
     ("clock", keys::CLOCK),
     ("entity", keys::ENTITY),
@@ -14,6 +14,7 @@ const TABLES: [(&str, Keys); 13] = [
     ("mix", keys::MIX),
     ("strategy", keys::STRATEGY),
     ("collection", keys::COLLECTION),
+    ("shard", keys::SHARD),
     ("audit", keys::AUDIT),
     ("claim", keys::CLAIM),
     ("expectation", keys::EXPECTATION),

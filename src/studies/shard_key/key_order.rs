@@ -91,18 +91,18 @@ impl KeyOrder {
     /// Divides the values into at most so many parts.
     pub fn parts(&self, count: u64) -> KeyParts {
         let total = self.documents();
-        let (mut ends, mut before, mut sizes) = (Vec::new(), 0, vec![0_u64]);
+        let (mut ends, mut sizes, mut before, mut last) = (Vec::new(), vec![0_u64], 0, 0);
         for (values, documents) in &self.values {
-            // A part begins with the value that has its first document, so that a part is never empty.
-            let is_due = before > 0 && before * count / total.max(1) >= sizes.len() as u64;
-            if is_due && (sizes.len() as u64) < count {
+            // All documents of a value are in the part where the middle one is.
+            let part = (2 * before + documents) * count / (2 * total).max(1);
+            if part > last && before > 0 {
                 ends.push(values.clone());
                 sizes.push(0);
             }
             if let Some(size) = sizes.last_mut() {
                 *size += documents;
             }
-            before += documents;
+            (before, last) = (before + documents, part);
         }
         let largest = sizes.iter().max().copied().unwrap_or(0) as f64 / total.max(1) as f64;
         KeyParts { ends, largest }

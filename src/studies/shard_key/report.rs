@@ -161,17 +161,12 @@ impl<'r> ShardKeyReport<'r> {
         let of = |(name, messages, _): &(String, f64, bool)| format!("{} with {name}", three(*messages));
         let fewest: Vec<&str> =
             closed.iter().filter(|one| three(one.1) == three(first.1)).map(|one| one.0.as_str()).collect();
-        let said = if three(first.1) == three(last.1) {
-            format!("On {} a call takes {} messages with every strategy.", self.shards(), three(first.1))
-        } else {
-            format!(
-                "On {} a call takes {} messages with {}, and {}.",
-                self.shards(),
-                three(first.1),
-                listed(fewest.into_iter().map(str::to_owned)),
-                of(last)
-            )
+        let names = match fewest.len() {
+            all if all == self.placed.len() && all > 1 => "every strategy".to_owned(),
+            _ => listed(fewest.into_iter().map(str::to_owned)),
         };
+        let most = if three(first.1) == three(last.1) { String::new() } else { format!(", and {}", of(last)) };
+        let said = format!("On {} a call takes {} messages with {names}{most}.", self.shards(), three(first.1));
         vec![said]
     }
 
@@ -279,7 +274,8 @@ impl<'r> ShardKeyReport<'r> {
                 "Share of the documents with the most common value.",
                 |row| share(*row.key.most_common.first()?, row.key.documents),
                 percent,
-            ),
+            )
+            .only(Forms::DETAILED),
             known(
                 "largest",
                 "largest shard",
@@ -528,4 +524,105 @@ fn known<'m, 'r: 'm>(
     unit: fn(f64) -> String,
 ) -> Measure<'m, KeyRow<'r>> {
     number(key, heading.to_owned(), about, move |row: &KeyRow<'r>| of(row).filter(|_| row.key.refused.is_none()), unit)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::super::record::{CollectionKeys, SHARD_KEY_FORMAT};
+    use super::*;
+    use crate::report::tests::in_every_form;
+    use crate::results::{ClaimRecord, MixRecord, Relation, ScenarioRecord, Than};
+
+    /// Two strategies with one collection: of 100 calls of the first operation 40 read by the whole key, and all others read all shards;
+    /// the second one inserts.
+    fn record(text: &str) -> ShardKeyRecord {
+        let reads =
+            TargetCounts { commands: 100, messages: 280, reads: [40, 0, 60], ranges: 6_040, ..TargetCounts::default() };
+        let inserts = TargetCounts { commands: 20, messages: 20, inserts: 20, hottest: 20, ..TargetCounts::default() };
+        let alone = |counts: &TargetCounts| TargetCounts {
+            messages: counts.commands,
+            reads: [counts.commands, 0, 0],
+            ..counts.clone()
+        };
+        let key = |is_chosen: bool| KeyRecord {
+            key: text.to_owned(),
+            is_chosen,
+            distinct: 5,
+            documents: 400,
+            most_common: vec![200],
+            coefficient: Some(0.9),
+            is_monotonic: Some(true),
+            parts: 3,
+            largest_part: 0.5,
+            hottest: 20,
+            operations: vec![reads.clone(), inserts.clone()],
+            ..KeyRecord::default()
+        };
+        let refused = KeyRecord { refused: Some(text.to_owned()), is_chosen: false, ..key(false) };
+        let follows = TargetCounts { follows_all: 3, unknown: vec![text.to_owned()], ..reads.clone() };
+        let strategy = |name: &str, keys: Vec<KeyRecord>| StrategyKeys {
+            name: name.to_owned(),
+            calls: vec![100, 20],
+            in_transaction: vec![0, 2],
+            collections: vec![CollectionKeys {
+                name: text.to_owned(),
+                documents: 380,
+                unsharded: vec![alone(&reads), inserts.clone()],
+                keys,
+                ..CollectionKeys::default()
+            }],
+        };
+        let open = KeyRecord { operations: vec![follows, inserts.clone()], ..key(true) };
+        let claim = |id: &str, metric: &str, needs_cluster| ClaimRecord {
+            id: id.to_owned(),
+            says: text.to_owned(),
+            metric: metric.to_owned(),
+            needs_cluster,
+            operation: Some("read".to_owned()),
+            strategy: "first".to_owned(),
+            relation: Relation::Below,
+            than: Than::Number(0.5),
+            ..ClaimRecord::default()
+        };
+        ShardKeyRecord {
+            format: SHARD_KEY_FORMAT,
+            scenario: ScenarioRecord { name: text.to_owned(), title: text.to_owned(), ..ScenarioRecord::default() },
+            mix: MixRecord {
+                name: text.to_owned(),
+                weights: vec![("read".to_owned(), 50.0), ("add".to_owned(), 50.0)],
+            },
+            server: text.to_owned(),
+            shards: 4,
+            complete: true,
+            operations: vec!["read".to_owned(), "add".to_owned()],
+            strategies: vec![strategy("first", vec![key(true), refused]), strategy("second", vec![open])],
+            claims: vec![claim("K1", "single_shard", false), claim("K2", "throughput", true)],
+            ..ShardKeyRecord::default()
+        }
+    }
+
+    pub(crate) fn named(text: &str) -> Report {
+        Report::of_shard_keys(&record(text))
+    }
+
+    pub(crate) fn complete() -> Report {
+        named("{ host: 1 }")
+    }
+
+    #[test]
+    fn messages_are_weighted_by_the_mix_and_openness_is_said() {
+        let [terminal, markdown] = in_every_form(&complete());
+        // By hand: half of the calls take 280 / 100 messages, the other half 20 / 20.
+        assert!(terminal.contains("On 4 shards a call takes 1.90 messages with first."), "{terminal}");
+        assert!(terminal.contains("≥ 1.90"), "{terminal}");
+        assert!(markdown.contains("the fullest of 4 shards has 50 % of the documents"), "{markdown}");
+        assert!(markdown.contains("writes up to 2 documents in a transaction"), "{markdown}");
+    }
+
+    #[test]
+    fn claims_are_decided_by_counts_and_wait_for_a_cluster() {
+        let [terminal, _] = in_every_form(&complete());
+        assert!(terminal.contains("✓ confirmed") && terminal.contains("first 0.4"), "{terminal}");
+        assert!(terminal.contains("needs a sharded cluster"), "{terminal}");
+    }
 }

@@ -16,6 +16,7 @@ use crate::stats::sample;
 use crate::studies::capacity::report as capacity;
 use crate::studies::growth::report as growth;
 use crate::studies::published::{rules, runs as summary};
+use crate::studies::shard_key::report as shard_key;
 use crate::studies::sweep::report as sweep;
 
 use super::*;
@@ -78,7 +79,7 @@ fn records(table: &Table) -> Value {
 }
 
 /// A report of every kind with all its tables.
-pub(crate) fn all() -> [Report; 9] {
+pub(crate) fn all() -> [Report; 10] {
     [
         crate::report::tests::report(&complete()),
         run_comparison::tests::complete(),
@@ -89,6 +90,7 @@ pub(crate) fn all() -> [Report; 9] {
         growth::tests::complete(),
         rules::tests::complete(),
         explain::tests::complete(),
+        shard_key::tests::complete(),
     ]
 }
 

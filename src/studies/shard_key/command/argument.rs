@@ -19,7 +19,7 @@ pub struct ShardKeyArguments {
     #[arg(long, value_name = "COLLECTION={KEY}", value_parser = given_key)]
     pub key: Vec<(String, ShardKey)>,
     /// Calls of the mix whose commands are looked at, one after the other
-    #[arg(long, value_name = "N", default_value = "2000", value_parser = whole::<1, 1_000_000>, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = whole::<1, 1_000_000>, allow_hyphen_values = true)]
     pub calls: u64,
     /// Shards for which messages are counted, 2 to 100
     #[arg(long, value_name = "N", default_value = "4", value_parser = whole::<2, 100>, allow_hyphen_values = true)]
