@@ -112,7 +112,8 @@ def calls(lines, database):
                 break
             continue
         names = set(entry["command"])
-        own = {"explain", "createIndexes", "dropIndexes", "returnKey", "create"} & names or ".docshape." in entry["ns"]
+        own = {"explain", "createIndexes", "dropIndexes", "create"} & names or ".docshape." in entry["ns"]
+        own |= "indexKey" in json.dumps(entry["command"].get("projection", ""))
         counts = next(iter(entry["command"])) == "count" and "query" not in names
         if not own and not counts:
             found.append(entry)

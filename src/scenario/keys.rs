@@ -214,8 +214,10 @@ pub(super) const SCENARIO: Keys = &[
         .example("[{ id: C1, says: One read is enough., expect: ... }]"),
     optional("growth", Takes::One("growth"), "what `docshape grow` lets grow")
         .example("{ question: How long may a list be?, operation: add_comment, set: { posts: 1 } }"),
-    optional("shard_keys", Takes::ShardKeys, "shard keys that `docshape shardkey` judges, by collection")
-        .default("those of indexes, and a hashed `_id`", "{ comments: [{ post: 1 }, { _id: hashed }] }"),
+    optional("shard_keys", Takes::ShardKeys, "shard keys that `docshape shardkey` judges, by collection").default(
+        "those of indexes, their first fields, and a hashed `_id`",
+        "{ comments: [{ post: 1 }, { _id: hashed }] }",
+    ),
     optional("sweeps", Takes::Named("sweep"), "conditions that are worth varying")
         .example("{ length: { question: How long may a list be?, vary: { comments: [10, 100, 1000] } } }"),
 ];

@@ -147,9 +147,9 @@ name: small
 title: Small
 entities:
   host: { count: 4, fields: { _id: index } }
-  note: { of: host, as: notes, count: 25, fields: { _id: index, tags: '[1, 2]', at: clock() } }
+  note: { count: 100, fields: { _id: index, host: 'record(host, index % 4)', tags: '[1, 2]', at: clock() } }
 operations:
-  add: { arguments: { host: uniform(host), note: new(note) }, serial: host }
+  add: { arguments: { note: new(note) } }
   of_host: { arguments: { host: uniform(host) }, returns: [note] }
   one: { arguments: { note: uniform(note) }, returns: note }
 mixes: { default: { add: 1, of_host: 2, one: 1 } }
@@ -157,14 +157,14 @@ strategies:
   linked:
     collections:
       hosts: { each: host }
-      notes: { each: note, document: { ...: <note>, host: <note.host> }, indexes: [{ host: 1 }] }
+      notes: { each: note, indexes: [{ host: 1 }] }
     operations:
-      add: { insertOne: notes, document: { ...: <note>, host: <host> } }
+      add: { insertOne: notes, document: <note> }
       of_host:
         - { find: notes, filter: { host: <host> }, sort: { _id: 1 } }
         - return: reply
       one: { findOne: notes, filter: { _id: <note> } }
-shard_keys: { notes: [{ host: 1 }, { _id: hashed }, { at: 1 }, { tags: 1 }] }
+shard_keys: { notes: [{ host: 1 }, { _id: hashed }, { at: 1 }, { tags: 1 }, { nothing: 1 }] }
 claims:
   - { id: K1, says: A host is on one shard., expect: { metric: single_shard, operation: of_host, strategy: linked, equals: 1 } }
 ";
@@ -209,6 +209,7 @@ fn a_scenario_has_the_counts_that_follow_from_it() {
     assert_eq!((at["hottest"].as_u64(), at["is_monotonic"].as_bool()), (Some(count(0)), Some(true)));
     assert!(id["hottest"].as_u64().unwrap() < count(0) / 2, "{id}");
     assert_eq!(of("{ tags: 1 }")["refused"], "an array is in it");
+    assert_eq!(of("{ nothing: 1 }")["refused"], "no document has `nothing`");
     assert!(text.contains("✓ confirmed"), "{text}");
 
     let again = harness::docshape(&["report", "found"]).current_dir(temp.path()).output().unwrap();

@@ -1,7 +1,7 @@
 //! The values of a shard key in a collection, in the order of an index: how many there are, how often each, and whether they
 //! grow with the time of writing.
 
-use bson::{Bson, RawBsonRef, RawDocument};
+use bson::{Bson, RawDocument, RawDocumentBuf, rawdoc};
 
 use super::bounds::KeyRange;
 use super::order::compare_tuples;
@@ -43,20 +43,30 @@ impl KeyOrder {
         KeyOrder { has_record_ids: true, ..KeyOrder::default() }
     }
 
-    /// Adds the next document in the order of the index, a row of `find` with `returnKey` and `showRecordId`.
+    /// What a `find` returns of each document: its values in the index, and its record id.
+    pub fn projection() -> RawDocumentBuf {
+        // A field that is included, which no document has, leaves out all others.
+        rawdoc! { "_id": 0, "docshape": 1, "values": { "$meta": "indexKey" }, "record": { "$meta": "recordId" } }
+    }
+
+    /// Adds the next document in the order of the index.
     pub fn add(&mut self, row: &RawDocument) {
-        let mut values = Vec::new();
-        for (name, value) in row.iter().flatten() {
-            match (name.as_str(), value) {
-                ("$recordId", RawBsonRef::Int64(id)) => self.correlation.ids.push(id),
-                ("$recordId", _) => self.has_record_ids = false,
-                (_, value) => values.push(Bson::try_from(value).unwrap_or(Bson::Null)),
-            }
+        let values = row.get_document("values").into_iter().flat_map(|values| values.iter().flatten());
+        let values: Vec<Bson> = values.map(|(_, value)| Bson::try_from(value).unwrap_or(Bson::Null)).collect();
+        match row.get_i64("record") {
+            Ok(id) => self.correlation.ids.push(id),
+            Err(_) => self.has_record_ids = false,
         }
         match self.values.last_mut() {
             Some((last, count)) if compare_tuples(last, &values).is_eq() => *count += 1,
             _ => self.values.push((values, 1)),
         }
+    }
+
+    /// The place of a field that no document has, if there are documents.
+    pub fn missing(&self) -> Option<usize> {
+        let fields = self.values.first()?.0.len();
+        (0..fields).find(|field| self.values.iter().all(|(values, _)| values[*field] == Bson::Null))
     }
 
     /// The number of documents.
@@ -146,14 +156,14 @@ impl KeyParts {
 
 #[cfg(test)]
 mod tests {
-    use bson::{bson, rawdoc};
+    use bson::bson;
 
     use super::*;
 
     /// Documents whose keys are these, written in this order of record ids.
     fn order(rows: &[(i32, i64)]) -> KeyOrder {
         let mut order = KeyOrder::new();
-        rows.iter().for_each(|(key, id)| order.add(&rawdoc! { "a": *key, "$recordId": *id }));
+        rows.iter().for_each(|(key, id)| order.add(&rawdoc! { "values": { "a": *key }, "record": *id }));
         order
     }
 
@@ -170,7 +180,7 @@ mod tests {
         assert!(order(&[(1, 2), (2, 4), (3, 1), (4, 3)]).coefficient().unwrap().abs() < 1e-12);
         assert_eq!(order(&[(1, 1)]).coefficient(), Some(0.0));
         let mut clustered = KeyOrder::new();
-        clustered.add(&rawdoc! { "a": 1, "$recordId": "x" });
+        clustered.add(&rawdoc! { "values": { "a": 1 }, "record": "x" });
         assert_eq!(clustered.coefficient(), None);
     }
 

@@ -145,6 +145,8 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         if all.is_empty() && !has_keys {
             let indexes = self.indexes(&collection.name).await?;
             let keys = indexes.iter().filter_map(|index| ShardKey::of_index(index.get_document("key").ok()?));
+            // An index serves its first field alone, too.
+            let keys = keys.flat_map(|key| [ShardKey { fields: vec![key.fields[0].clone()] }, key]);
             let hashed = ShardKey::of_index(&rawdoc! { "_id": "hashed" });
             all = keys.chain(hashed).map(|key| (key, false)).collect();
         }
@@ -211,16 +213,17 @@ impl<T: Target> StrategyAnalysis<'_, T> {
             }
         }
         let index = existing.as_deref().unwrap_or(INDEX);
-        let order = self.scan(name, index).await;
+        let paths: Vec<&str> = key.fields.iter().map(|field| field.path.as_str()).collect();
+        let order = self.scan(name, index, &paths).await;
         if existing.is_none() {
             self.send(rawdoc! { "dropIndexes": name.as_str(), "index": INDEX }, ReplyKind::Single).await?;
         }
         order
     }
 
-    async fn scan(&self, collection: &str, index: &str) -> Refusable<KeyOrder> {
+    async fn scan(&self, collection: &str, index: &str, fields: &[&str]) -> Refusable<KeyOrder> {
         let find =
-            rawdoc! { "find": collection, "hint": index, "returnKey": true, "showRecordId": true, "batchSize": BATCH };
+            rawdoc! { "find": collection, "hint": index, "projection": KeyOrder::projection(), "batchSize": BATCH };
         let explain = rawdoc! { "explain": find.clone(), "verbosity": "queryPlanner" };
         let plan = self.send(explain, ReplyKind::Single).await?;
         let is_multikey = plan.batches().first().is_some_and(|plan| is_multikey(plan));
@@ -233,6 +236,9 @@ impl<T: Target> StrategyAnalysis<'_, T> {
             let Ok(cursor) = batch.get_document("cursor") else { continue };
             let rows = cursor.get_array("firstBatch").or_else(|_| cursor.get_array("nextBatch"));
             rows.into_iter().flatten().flatten().filter_map(|row| row.as_document()).for_each(|row| order.add(row));
+        }
+        if let Some(place) = order.missing() {
+            return Ok(Err(format!("no document has `{}`", fields[place])));
         }
         Ok(Ok(order))
     }
