@@ -10,6 +10,7 @@ use super::data_size::check_data;
 use super::exit::{CliError, Exit};
 use super::next::NextCommand;
 use super::scenario::print_diagnostics;
+use super::shard_check::check_shard_keys;
 use super::{catalogue, output};
 
 /// Prints all problems of all files, and a summary of each valid one.
@@ -43,13 +44,14 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
     let found = scenario::read(source, &diagnostics).and_then(|scenario| {
         let plan = compile_all_mixes(&scenario, &diagnostics)?;
         let large = check_data(&scenario, &plan, &diagnostics);
-        Some((summary(&scenario, &plan), large))
+        let scattered = check_shard_keys(&scenario, &plan, &diagnostics);
+        Some((summary(&scenario, &plan), [large, scattered].concat()))
     });
     print_diagnostics(&diagnostics, source);
-    let Some((summary, large)) = found.filter(|_| !diagnostics.has_errors()) else { return Ok(false) };
+    let Some((summary, notes)) = found.filter(|_| !diagnostics.has_errors()) else { return Ok(false) };
     let lines = wrap(&format!("{}: ok, {summary}", source.path), output::width());
     output::print(&format!("{}\n", lines.join("\n  ")))?;
-    large.iter().try_for_each(|line| output::print(&format!("  {line}\n")))?;
+    notes.iter().try_for_each(|line| output::print(&format!("  {line}\n")))?;
     Ok(true)
 }
 

@@ -31,6 +31,7 @@ pub mod reservation;
 pub mod rights;
 pub mod selftest;
 pub mod session;
+pub mod shard_check;
 pub mod value;
 pub mod verify;
 

@@ -1,0 +1,103 @@
+//! What `docshape check` says of shard keys: arrays in them, and the commands for which all shards are asked.
+
+use bson::RawDocument;
+
+use crate::compile::inherit;
+use crate::engine::Documents;
+use crate::plan::{Arm, Collection, Plan, ShardKey, checking};
+use crate::scenario::{
+    CollectionDefinition, CommandWord, Diagnostics, Node, Scenario, Spanned, StepDefinition, StepKind,
+    StrategyDefinition,
+};
+
+/// How many documents of a collection are made.
+const SAMPLED: usize = 50;
+
+/// Reports shard keys with arrays. Returns a line for each command that asks all shards, with its place.
+pub fn check_shard_keys(scenario: &Scenario, plan: &Plan, diagnostics: &Diagnostics) -> Vec<String> {
+    // The scenario has compiled, so that this finds no problems.
+    let strategies = inherit(&scenario.strategies, &Diagnostics::new());
+    let mut lines = Vec::new();
+    for strategy in &strategies {
+        let sharded: Vec<(&CollectionDefinition, &Node)> =
+            strategy.collections.iter().filter_map(|one| Some((one, &one.shard.as_ref()?.key))).collect();
+        if let Some(arm) = plan.arms.iter().find(|arm| arm.name == strategy.name.value) {
+            sharded.iter().for_each(|(collection, key)| check_arrays(plan, arm, collection, key, diagnostics));
+        }
+        for (collection, key) in sharded {
+            lines.extend(scattered(scenario, strategy, &collection.name.value, key));
+        }
+    }
+    lines
+}
+
+fn check_arrays(plan: &Plan, arm: &Arm, definition: &CollectionDefinition, key: &Node, diagnostics: &Diagnostics) {
+    let Some(collection) = arm.collections.iter().find(|one| one.name == definition.name.value) else { return };
+    let Some(array) = collection.sharding.as_ref().and_then(|one| array_in(plan, collection, &one.key)) else { return };
+    let message = format!("the shard key of `{}` has an array: `{array}`", collection.name);
+    diagnostics.error(
+        key.span,
+        message,
+        "a cluster refuses documents with an array in their shard key; choose other fields",
+    );
+}
+
+/// The path of an array that documents have within a key.
+fn array_in(plan: &Plan, collection: &Collection, key: &ShardKey) -> Option<String> {
+    let order = collection.load_order;
+    let documents = || Documents::new(plan, collection, order).take(SAMPLED).collect::<Result<Vec<_>, _>>();
+    // What cannot be made is reported with the size of documents.
+    let documents = checking(documents).ok()?;
+    let of_document = |document: &bson::RawDocumentBuf| {
+        key.fields.iter().find_map(|field| has_array(document, &field.path).then(|| field.path.clone()))
+    };
+    documents.iter().find_map(of_document)
+}
+
+fn has_array(document: &RawDocument, path: &str) -> bool {
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    match document.get(first) {
+        Ok(Some(value)) if value.as_array().is_some() => true,
+        Ok(Some(value)) => !rest.is_empty() && value.as_document().is_some_and(|inner| has_array(inner, rest)),
+        _ => false,
+    }
+}
+
+/// The commands on a collection without a condition on the first field of its key.
+fn scattered(scenario: &Scenario, strategy: &StrategyDefinition, collection: &str, key: &Node) -> Vec<String> {
+    let Some((first, _)) = key.as_mapping().and_then(|fields| fields.first()) else { return Vec::new() };
+    let mut lines = Vec::new();
+    for (operation, steps) in &strategy.operations {
+        StepDefinition::walk(steps, &mut |kind| {
+            let StepKind::Command { word, collection: own, options, .. } = kind else { return };
+            if own.value == collection && asks_all(word.value, options, &first.value) {
+                let (place, strategy) = (scenario.lines.place(word.span), &strategy.name.value);
+                lines.push(format!(
+                    "{place}: {} of {strategy} asks all shards: no condition on `{}` of {collection}",
+                    operation.value, first.value
+                ));
+            }
+        });
+    }
+    lines.sort();
+    lines.dedup();
+    lines
+}
+
+/// Whether nothing in the filter of a command names a field, or a part of it.
+fn asks_all(word: CommandWord, options: &[(Spanned<String>, Node)], field: &str) -> bool {
+    if matches!(word, CommandWord::InsertOne | CommandWord::InsertMany) {
+        return false;
+    }
+    let option = |name: &str| options.iter().find(|(key, _)| key.value == name).map(|(_, node)| node);
+    let first = option("pipeline").and_then(|pipeline| pipeline.as_list()?.first()?.get("$match"));
+    let mut is_named = false;
+    for filter in option("filter").into_iter().chain(first) {
+        filter.walk(None, &mut |key, _| {
+            is_named |=
+                key.is_some_and(|key| key == field || field.starts_with(&format!("{key}.")) || key.starts_with('<'));
+            true
+        });
+    }
+    !is_named
+}
