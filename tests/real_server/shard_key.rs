@@ -9,7 +9,7 @@ use docshape::server::client::MongoTarget;
 use docshape::server::embedded::EmbeddedMongod;
 use docshape::server::{ReplyKind, Target};
 use docshape::studies::shard_key::planner::{KeyPlanner, Targeting};
-use docshape::studies::shard_key::query::{Access, queries};
+use docshape::studies::shard_key::query::{ShardAccess, queries};
 
 use crate::harness;
 
@@ -31,7 +31,7 @@ async fn classes(target: &MongoTarget, key: &ShardKey, number: usize, command: &
     for query in queries(&raw(command.clone())) {
         let asked = (&query.filter, query.variables.as_ref());
         let reach = planner.reach(target, "shards", asked, false).await.unwrap().unwrap();
-        found.push((reach.targeting, matches!(&query.access, Access::Write(kind) if kind.is_single)));
+        found.push((reach.targeting, matches!(&query.access, ShardAccess::Write(kind) if kind.is_single)));
     }
     found
 }

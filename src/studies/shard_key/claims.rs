@@ -4,7 +4,7 @@ use crate::record::{Metric, ShardMetric};
 use crate::results::{ClaimName, ClaimRecord, ClaimResult, Reason, Than, Verdict};
 use crate::stats::counted_claim;
 
-use super::placement::Placement;
+use super::placement::KeyPlacement;
 use super::record::{ShardKeyRecord, TargetCounts};
 
 /// What the record says of each of its claims.
@@ -52,7 +52,7 @@ fn number(
     let strategy = record.strategies.iter().find(|one| one.name == strategy).ok_or(Reason::NotInRun(no_strategy))?;
     let place = record.operations.iter().position(|one| Some(one.as_str()) == operation);
     let place = place.filter(|place| strategy.calls[*place] > 0).ok_or(Reason::NotInRun(no_operation))?;
-    let placement = Placement::of(record, strategy);
+    let placement = KeyPlacement::of(record, strategy);
     let counts = placement.counts(place);
     let number = match metric {
         // What is open would make it too small.

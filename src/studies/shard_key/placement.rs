@@ -6,19 +6,19 @@ use super::record::{CollectionKeys, KeyRecord, ShardKeyRecord, StrategyKeys, Tar
 const UNEVEN: f64 = 1.5;
 
 /// The keys of a strategy's collections.
-pub struct Placement<'r> {
+pub struct KeyPlacement<'r> {
     record: &'r ShardKeyRecord,
     strategy: &'r StrategyKeys,
     /// The key of each collection; `None`: it stays on one shard.
     keys: Vec<Option<&'r KeyRecord>>,
 }
 
-impl<'r> Placement<'r> {
+impl<'r> KeyPlacement<'r> {
     /// The keys that the scenario gives the collections. Where it gives none at all, those with the fewest messages among the keys that
     /// distribute the documents evenly.
-    pub fn of(record: &'r ShardKeyRecord, strategy: &'r StrategyKeys) -> Placement<'r> {
+    pub fn of(record: &'r ShardKeyRecord, strategy: &'r StrategyKeys) -> KeyPlacement<'r> {
         let is_given = strategy.collections.iter().flat_map(|one| &one.keys).any(|key| key.is_chosen);
-        let mut placed = Placement { record, strategy, keys: Vec::new() };
+        let mut placed = KeyPlacement { record, strategy, keys: Vec::new() };
         for collection in &strategy.collections {
             let usable = collection.keys.iter().filter(|key| key.refused.is_none());
             let key = if is_given {

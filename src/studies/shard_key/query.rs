@@ -8,7 +8,7 @@ pub struct TargetedQuery {
     /// The collection.
     pub collection: String,
     /// What is done.
-    pub access: Access,
+    pub access: ShardAccess,
     /// Its filter; of an insert, the document.
     pub filter: Document,
     /// Variables of the command that the filter may use.
@@ -17,7 +17,7 @@ pub struct TargetedQuery {
 
 /// What is done to documents.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Access {
+pub enum ShardAccess {
     /// They are read.
     Read,
     /// They are changed or deleted.
@@ -66,12 +66,12 @@ pub fn queries(command: &RawDocument) -> Vec<TargetedQuery> {
     let own =
         document(command, "collation").is_some_and(|one| !one.get_str("locale").is_ok_and(|name| name == "simple"));
     let mut found = match name.as_str() {
-        "find" => vec![query(Access::Read, document(command, "filter").unwrap_or_default())],
-        "count" | "distinct" => vec![query(Access::Read, document(command, "query").unwrap_or_default())],
+        "find" => vec![query(ShardAccess::Read, document(command, "filter").unwrap_or_default())],
+        "count" | "distinct" => vec![query(ShardAccess::Read, document(command, "query").unwrap_or_default())],
         "aggregate" => {
             command.get_array("pipeline").map_or_else(|_| Vec::new(), |pipeline| of_pipeline(collection, pipeline))
         }
-        "insert" => statements("documents").into_iter().map(|document| query(Access::Insert, document)).collect(),
+        "insert" => statements("documents").into_iter().map(|document| query(ShardAccess::Insert, document)).collect(),
         "update" => statements("updates")
             .into_iter()
             .map(|update| {
@@ -79,7 +79,7 @@ pub fn queries(command: &RawDocument) -> Vec<TargetedQuery> {
                     is_single: !update.get_bool("multi").unwrap_or(false),
                     ..WriteKind::of(update.get("u"), update.get_bool("upsert").unwrap_or(false))
                 };
-                let access = if has_collation(&update) { COLLATED } else { Access::Write(kind) };
+                let access = if has_collation(&update) { COLLATED } else { ShardAccess::Write(kind) };
                 query(access, update.get_document("q").cloned().unwrap_or_default())
             })
             .collect(),
@@ -89,7 +89,7 @@ pub fn queries(command: &RawDocument) -> Vec<TargetedQuery> {
                 let is_single =
                     delete.get("limit").is_some_and(|limit| matches!(limit, Bson::Int32(1) | Bson::Int64(1)));
                 let kind = WriteKind { is_single, ..WriteKind::default() };
-                let access = if has_collation(&delete) { COLLATED } else { Access::Write(kind) };
+                let access = if has_collation(&delete) { COLLATED } else { ShardAccess::Write(kind) };
                 query(access, delete.get_document("q").cloned().unwrap_or_default())
             })
             .collect(),
@@ -99,7 +99,7 @@ pub fn queries(command: &RawDocument) -> Vec<TargetedQuery> {
                 is_single: true,
                 ..WriteKind::of(update.as_ref(), command.get_bool("upsert").unwrap_or(false))
             };
-            vec![query(Access::Write(kind), document(command, "query").unwrap_or_default())]
+            vec![query(ShardAccess::Write(kind), document(command, "query").unwrap_or_default())]
         }
         _ => Vec::new(),
     };
@@ -112,7 +112,7 @@ pub fn queries(command: &RawDocument) -> Vec<TargetedQuery> {
     found
 }
 
-const COLLATED: Access = Access::Unknown("a collation");
+const COLLATED: ShardAccess = ShardAccess::Unknown("a collation");
 
 impl WriteKind {
     fn of(update: Option<&Bson>, upserts: bool) -> WriteKind {
@@ -151,9 +151,9 @@ fn of_pipeline(collection: &str, pipeline: &RawArray) -> Vec<TargetedQuery> {
         filter: Document::new(),
         variables: None,
     };
-    let mut found = vec![TargetedQuery { filter, ..query(collection, Access::Read) }];
+    let mut found = vec![TargetedQuery { filter, ..query(collection, ShardAccess::Read) }];
     if stages.first().is_some_and(|(name, _)| matches!(*name, "$geoNear" | "$search" | "$vectorSearch")) {
-        found[0].access = Access::Unknown("a search");
+        found[0].access = ShardAccess::Unknown("a search");
     }
     for (name, value) in stages {
         let inner = |key: &str| value.as_document().and_then(|stage| stage.get_array(key).ok());
@@ -162,9 +162,9 @@ fn of_pipeline(collection: &str, pipeline: &RawArray) -> Vec<TargetedQuery> {
             "$lookup" => {
                 let Some(from) = text("from") else { continue };
                 match text("foreignField") {
-                    Some(field) => found.push(query(from, Access::Follow(field.to_owned()))),
+                    Some(field) => found.push(query(from, ShardAccess::Follow(field.to_owned()))),
                     // Without it, the conditions of the pipeline have variables, which are values of documents.
-                    None => found.push(query(from, Access::Unknown("a `$lookup` by variables"))),
+                    None => found.push(query(from, ShardAccess::Unknown("a `$lookup` by variables"))),
                 }
                 inner("pipeline")
                     .into_iter()
@@ -172,14 +172,14 @@ fn of_pipeline(collection: &str, pipeline: &RawArray) -> Vec<TargetedQuery> {
             }
             "$graphLookup" => {
                 if let (Some(from), Some(field)) = (text("from"), text("connectToField")) {
-                    found.push(query(from, Access::Follow(field.to_owned())));
+                    found.push(query(from, ShardAccess::Follow(field.to_owned())));
                 }
             }
             "$unionWith" => {
                 let from = value.as_str().or_else(|| text("coll"));
                 let from = from.map(|from| match inner("pipeline") {
                     Some(stages) => of_pipeline(from, stages),
-                    None => vec![query(from, Access::Read)],
+                    None => vec![query(from, ShardAccess::Read)],
                 });
                 found.extend(from.unwrap_or_default());
             }
@@ -190,7 +190,7 @@ fn of_pipeline(collection: &str, pipeline: &RawArray) -> Vec<TargetedQuery> {
             }
             "$out" | "$merge" => {
                 let into = value.as_str().or_else(|| text("into")).or_else(|| text("coll"));
-                found.extend(into.map(|into| query(into, Access::Unknown("`$out` or `$merge`"))));
+                found.extend(into.map(|into| query(into, ShardAccess::Unknown("`$out` or `$merge`"))));
             }
             _ => {}
         }
@@ -252,13 +252,13 @@ mod tests {
     use super::*;
 
     fn asked(command: RawDocumentBuf) -> Vec<(String, String, Document)> {
-        let access = |access: &Access| match access {
-            Access::Read => "read".to_owned(),
-            Access::Write(kind) if kind.is_single => "write one".to_owned(),
-            Access::Write(_) => "write".to_owned(),
-            Access::Insert => "insert".to_owned(),
-            Access::Follow(field) => format!("follow {field}"),
-            Access::Unknown(why) => (*why).to_owned(),
+        let access = |access: &ShardAccess| match access {
+            ShardAccess::Read => "read".to_owned(),
+            ShardAccess::Write(kind) if kind.is_single => "write one".to_owned(),
+            ShardAccess::Write(_) => "write".to_owned(),
+            ShardAccess::Insert => "insert".to_owned(),
+            ShardAccess::Follow(field) => format!("follow {field}"),
+            ShardAccess::Unknown(why) => (*why).to_owned(),
         };
         queries(&command).into_iter().map(|one| (one.collection, access(&one.access), one.filter)).collect()
     }

@@ -11,7 +11,7 @@ use crate::report::{
 };
 
 use super::claims::{self, of};
-use super::placement::{Placement, is_even};
+use super::placement::{KeyPlacement, is_even};
 use super::record::{KeyRecord, ShardKeyRecord, StrategyKeys, TargetCounts};
 
 /// What is not a number here, for below the table of strategies.
@@ -25,8 +25,10 @@ const OPEN: &str = "≥: shards that follow from documents, as those of `$lookup
 impl Report {
     /// Computes the report of shard keys.
     pub fn of_shard_keys(record: &ShardKeyRecord) -> Report {
-        let keys =
-            ShardKeyReport { record, placed: record.strategies.iter().map(|one| Placement::of(record, one)).collect() };
+        let keys = ShardKeyReport {
+            record,
+            placed: record.strategies.iter().map(|one| KeyPlacement::of(record, one)).collect(),
+        };
         let results = claims::results(record);
         let name = |place: usize| record.strategies.get(place).map(|one| one.name.as_str());
         let views: Vec<ClaimView<'_>> =
@@ -49,7 +51,7 @@ impl Report {
 
 struct ShardKeyReport<'r> {
     record: &'r ShardKeyRecord,
-    placed: Vec<Placement<'r>>,
+    placed: Vec<KeyPlacement<'r>>,
 }
 
 /// What hot inserts are.
@@ -175,7 +177,7 @@ impl<'r> ShardKeyReport<'r> {
         self.record.strategies.len() <= 5
     }
 
-    fn rows(&self) -> impl Iterator<Item = (usize, &'r StrategyKeys, &Placement<'r>)> {
+    fn rows(&self) -> impl Iterator<Item = (usize, &'r StrategyKeys, &KeyPlacement<'r>)> {
         self.record
             .strategies
             .iter()
@@ -185,7 +187,7 @@ impl<'r> ShardKeyReport<'r> {
     }
 
     fn strategies(&self) -> Section {
-        type Item<'r, 's> = (&'s Placement<'r>, TargetCounts);
+        type Item<'r, 's> = (&'s KeyPlacement<'r>, TargetCounts);
         let share = |metric| move |item: &Item<'_, '_>| of(&item.1, metric);
         let measures: Vec<Measure<'_, Item<'_, '_>>> = vec![
             column("one", "1 shard", "Messages per call where all is on one shard.")
@@ -233,11 +235,11 @@ impl<'r> ShardKeyReport<'r> {
             "The keys are those with the fewest messages among those that divide the documents evenly."
         };
         let section = Section::new("shard_strategies", "Strategies").table(table).note(chosen).note(HOW);
-        if self.placed.iter().any(Placement::is_open) { section.note(OPEN) } else { section }
+        if self.placed.iter().any(KeyPlacement::is_open) { section.note(OPEN) } else { section }
     }
 
     /// What the calls of the mix ask, as its weights have it: counts of a thousand calls.
-    fn mix(&self, placed: &Placement<'_>) -> TargetCounts {
+    fn mix(&self, placed: &KeyPlacement<'_>) -> TargetCounts {
         let per = |number: &dyn Fn(&TargetCounts) -> u64| (1e6 * placed.per_call(number)).round() as u64;
         TargetCounts {
             commands: per(&|one| one.commands),
@@ -354,7 +356,7 @@ impl<'r> ShardKeyReport<'r> {
     }
 
     fn operations(&self) -> Section {
-        type Item<'r, 's> = (TargetCounts, u64, &'s Placement<'r>);
+        type Item<'r, 's> = (TargetCounts, u64, &'s KeyPlacement<'r>);
         let per = |number: fn(&TargetCounts) -> u64| {
             move |item: &Item<'_, '_>| Some(number(&item.0) as f64 / item.1.max(1) as f64)
         };
@@ -487,7 +489,7 @@ impl<'r> ShardKeyReport<'r> {
 }
 
 /// The keys of a placement in words.
-fn keys(placed: &Placement<'_>) -> String {
+fn keys(placed: &KeyPlacement<'_>) -> String {
     let key = |(collection, key): (&super::record::CollectionKeys, Option<&KeyRecord>)| {
         let name = plain(&collection.name);
         key.map_or_else(|| format!("{name} on one shard"), |key| format!("{name} {}", plain(&key.key)))

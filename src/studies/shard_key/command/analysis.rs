@@ -10,7 +10,7 @@ use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
 use super::super::key_order::{KeyOrder, KeyParts};
 use super::super::planner::{KeyPlanner, Reach, Targeting};
-use super::super::query::{Access, TargetedQuery, WriteKind, at, queries};
+use super::super::query::{ShardAccess, TargetedQuery, WriteKind, at, queries};
 use super::super::record::{CollectionKeys, KeyRecord, StrategyKeys, TargetCounts};
 use super::kept::{KeepingTarget, KeptCommand};
 
@@ -317,7 +317,7 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         let mut written: Vec<(String, Document)> = Vec::new();
         for KeptCommand { command, is_in_transaction } in kept {
             let asked = queries(&command);
-            let writes = asked.iter().filter(|one| matches!(one.access, Access::Write(_) | Access::Insert));
+            let writes = asked.iter().filter(|one| matches!(one.access, ShardAccess::Write(_) | ShardAccess::Insert));
             for query in writes.filter(|_| is_in_transaction) {
                 let place = (query.collection.clone(), query.filter.clone());
                 if !written.contains(&place) {
@@ -360,11 +360,11 @@ fn unsharded(queries: &[&TargetedQuery]) -> TargetCounts {
     let mut counts = TargetCounts { commands: 1, messages: 1, ..TargetCounts::default() };
     for query in queries {
         match &query.access {
-            Access::Read => counts.reads[0] += 1,
-            Access::Write(_) => counts.writes[0] += 1,
-            Access::Insert => counts.inserts += 1,
+            ShardAccess::Read => counts.reads[0] += 1,
+            ShardAccess::Write(_) => counts.writes[0] += 1,
+            ShardAccess::Insert => counts.inserts += 1,
             // All of them are on that shard.
-            Access::Follow(_) | Access::Unknown(_) => {}
+            ShardAccess::Follow(_) | ShardAccess::Unknown(_) => {}
         }
     }
     counts
@@ -399,7 +399,7 @@ impl JudgedKey {
         let (mut shards, place_matters) = (0, queries.len() > 1);
         for query in queries {
             let (filter, is_insert) = match &query.access {
-                Access::Follow(field) => {
+                ShardAccess::Follow(field) => {
                     match (self.key.fields[0].path == *field, self.key.fields.len()) {
                         (true, 1) => counts.follows_key += 1,
                         (true, _) => counts.follows_range += 1,
@@ -407,13 +407,13 @@ impl JudgedKey {
                     }
                     continue;
                 }
-                Access::Unknown(why) => {
+                ShardAccess::Unknown(why) => {
                     counts.unknown.push((*why).to_owned());
                     continue;
                 }
-                Access::Insert => (self.equality(&query.filter), true),
-                Access::Write(kind) => (self.of_write(&query.filter, kind), false),
-                Access::Read => (query.filter.clone(), false),
+                ShardAccess::Insert => (self.equality(&query.filter), true),
+                ShardAccess::Write(kind) => (self.of_write(&query.filter, kind), false),
+                ShardAccess::Read => (query.filter.clone(), false),
             };
             let (target, database) = (analysis.target, analysis.database);
             let asked = (&filter, query.variables.as_ref());
@@ -425,14 +425,14 @@ impl JudgedKey {
             shards |= if ranges.is_empty() { 1 } else { self.by_shard.of(&ranges) };
             let parts = if ranges.is_empty() { 1 } else { self.by_hundred.of(&ranges) };
             match &query.access {
-                Access::Insert => {
+                ShardAccess::Insert => {
                     counts.inserts += 1;
                     let part = (parts.trailing_zeros() as usize).min(PARTS as usize - 1);
                     self.inserted[part] += 1;
                     self.inserted_by[operation][part] += 1;
                     continue;
                 }
-                Access::Write(kind) => {
+                ShardAccess::Write(kind) => {
                     counts.writes[targeting as usize] += 1;
                     counts.without_key += u64::from(kind.is_single && targeting != Targeting::Single);
                     counts.key_changes += u64::from(self.is_changed_by(kind));
