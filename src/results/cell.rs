@@ -256,6 +256,9 @@ pub struct CollectionSizes {
     pub indexes_free: Option<u64>,
     /// Whether a flush came before, without which file sizes lag behind.
     pub checkpointed: bool,
+    /// Of a sharded collection the documents on each shard of the cluster; empty for all others.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shards: BTreeMap<String, u64>,
 }
 
 impl CollectionSizes {
@@ -270,6 +273,13 @@ impl CollectionSizes {
     /// The same of the indexes' files together.
     pub fn indexes_in_use(&self) -> u64 {
         self.index_files().saturating_sub(self.indexes_free.unwrap_or(0))
+    }
+
+    /// The documents on the shard that has most, divided by the mean of all; `None` for what is not sharded, or empty.
+    pub fn imbalance(&self) -> Option<f64> {
+        let mean = self.shards.values().sum::<u64>() as f64 / self.shards.len().max(1) as f64;
+        let most = *self.shards.values().max()? as f64;
+        (mean > 0.0).then_some(most / mean)
     }
 
     /// The indexes' files together.

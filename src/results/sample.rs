@@ -48,6 +48,7 @@ fn cell(times: &[u64]) -> CellRecord {
         storage_free: Some(500_000),
         indexes_free: Some(0),
         checkpointed: true,
+        shards: BTreeMap::new(),
     };
     CellRecord {
         loaded: 200,

@@ -184,7 +184,7 @@ impl Deployment {
 }
 
 /// Reads the topology from `hello`, and rejects what is no writable part of a replica set or cluster.
-fn topology(hello: &RawDocument) -> Result<Topology, DeploymentError> {
+pub(super) fn topology(hello: &RawDocument) -> Result<Topology, DeploymentError> {
     if text(hello, "msg").as_deref() == Some("isdbgrid") {
         return Ok(Topology::Sharded);
     }
@@ -200,12 +200,15 @@ fn topology(hello: &RawDocument) -> Result<Topology, DeploymentError> {
 }
 
 fn refuse_old(build: &RawDocument, version: &str) -> Result<(), DeploymentError> {
+    let is_understood = release(build).is_some_and(|release| release >= OLDEST);
+    is_understood.then_some(()).ok_or_else(|| DeploymentError::TooOld(version.to_owned()))
+}
+
+/// Returns the major and minor number from the reply to `buildInfo`.
+pub(super) fn release(build: &RawDocument) -> Option<(i32, i32)> {
     let parts = at(build, "versionArray").and_then(RawBsonRef::as_array).into_iter().flatten();
     let mut parts = parts.filter_map(|part| part.ok()?.as_i32());
-    match (parts.next(), parts.next()) {
-        (Some(major), Some(minor)) if (major, minor) >= OLDEST => Ok(()),
-        _ => Err(DeploymentError::TooOld(version.to_owned())),
-    }
+    Some((parts.next()?, parts.next()?))
 }
 
 /// Rejects a server with access control to a user who is not logged in: `hello` and `buildInfo` need no log-in.
@@ -220,7 +223,7 @@ async fn require_log_in(target: &impl Target) -> Result<(), DeploymentError> {
     Ok(())
 }
 
-async fn admin(target: &impl Target, command: RawDocumentBuf) -> Result<RawDocumentBuf, Failure> {
+pub(super) async fn admin(target: &impl Target, command: RawDocumentBuf) -> Result<RawDocumentBuf, Failure> {
     Ok(target.run("admin", command, ReplyKind::Single).await?.into_document())
 }
 

@@ -1,6 +1,7 @@
 //! The MongoDB side: the only user of the driver's client.
 
 pub mod client;
+pub mod cluster;
 pub mod counters;
 pub mod database_names;
 pub mod delay;

@@ -7,6 +7,7 @@ use bson::{RawDocumentBuf, rawdoc};
 use crate::engine::step::reply::documents;
 use crate::plan::{Arm, Value};
 use crate::results::CollectionSizes;
+use crate::server::cluster::Cluster;
 use crate::server::{Db, Failure, ReplyKind, Target};
 
 /// Numbers of documents by their bytes.
@@ -19,8 +20,14 @@ pub(super) async fn sizes<T: Target>(
     checkpointed: bool,
 ) -> Result<Vec<CollectionSizes>, Failure> {
     let mut all = Vec::new();
+    let is_sharded = arm.collections.iter().any(|collection| collection.sharding.is_some());
+    let cluster = if is_sharded { Cluster::find(db.target).await? } else { None };
     for series in arm.series() {
         let (mut documents, mut total) = (BTreeMap::new(), no_storage());
+        if let Some(cluster) = cluster.as_ref().filter(|_| series[0].sharding.is_some()) {
+            // Shards without a document may be missing in what is read.
+            total.shards = cluster.shards.iter().map(|shard| (shard.clone(), 0)).collect();
+        }
         for collection in series {
             count_documents(db, &collection.name, &mut documents).await?;
             add_storage(db, &collection.name, &mut total).await?;
@@ -87,6 +94,9 @@ async fn add_storage<T: Target>(db: &Db<'_, T>, collection: &str, total: &mut Co
     for row in rows(db, collection, rawdoc! { "$collStats": { "storageStats": {} } }).await? {
         let stats = row.plain_field("storageStats").unwrap_or(Value::Null);
         total.size += number(stats.plain_field("size"));
+        if let Some(Value::Text(shard)) = row.plain_field("shard").filter(|_| !total.shards.is_empty()) {
+            *total.shards.entry(shard.to_string()).or_default() += number(stats.plain_field("count"));
+        }
         total.storage += number(stats.plain_field("storageSize"));
         for (name, bytes) in stats.plain_field("indexSizes").map(|sizes| sizes.entries()).unwrap_or_default() {
             *total.indexes.entry(name.to_string()).or_default() += number(Some(bytes));

@@ -33,7 +33,7 @@ pub struct LoadError {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum LoadFailure {
+pub(super) enum LoadFailure {
     #[error("{0}{advice}", advice = advice(.0))]
     Server(#[from] Failure),
     /// A document or an index has no value.
@@ -41,6 +41,9 @@ enum LoadFailure {
     Document(#[from] EvalError),
     #[error(transparent)]
     Step(#[from] StepError),
+    /// A collection cannot be distributed over the shards of a cluster.
+    #[error("{0}")]
+    NotDistributed(String),
 }
 
 /// What to do about a failure of the server, where that is known.
@@ -110,6 +113,9 @@ impl<T: Target> Loader<'_, T> {
         let mut documents = 0;
         for collection in &self.arm.collections {
             self.create(collection).await?;
+            if let Some(sharding) = &collection.sharding {
+                self.distribute(collection, sharding).await?;
+            }
             documents += self.fill(collection).await?;
             if self.stop.is_set() {
                 break;
@@ -122,7 +128,7 @@ impl<T: Target> Loader<'_, T> {
         LoadError { strategy: self.arm.name.clone(), part, source: Box::new(source.into()) }
     }
 
-    fn error_in(&self, collection: &Collection, source: impl Into<LoadFailure>) -> LoadError {
+    pub(super) fn error_in(&self, collection: &Collection, source: impl Into<LoadFailure>) -> LoadError {
         self.error(format!("collection {}", collection.name), source)
     }
 
@@ -256,7 +262,9 @@ fn plain(kind: &Value) -> String {
 impl KindedError for LoadError {
     fn kind(&self) -> ErrorKind {
         match &*self.source {
-            LoadFailure::Document(_) | LoadFailure::Step(StepError::Invalid { .. }) => ErrorKind::Input,
+            LoadFailure::Document(_) | LoadFailure::NotDistributed(_) | LoadFailure::Step(StepError::Invalid { .. }) => {
+                ErrorKind::Input
+            }
             LoadFailure::Server(failure) if failure.code() == Some(DUPLICATE_KEY) => ErrorKind::Input,
             LoadFailure::Server(_) | LoadFailure::Step(_) => ErrorKind::Environment,
         }

@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 mod cell;
 mod cell_record;
+mod distribution;
 pub(crate) mod documents;
 pub(crate) mod error;
 pub(crate) mod event;

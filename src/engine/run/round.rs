@@ -15,6 +15,7 @@ use crate::server::{Db, Target};
 
 use super::audit::audits;
 use super::cell::ArmRound;
+use super::distribution::uneven;
 use super::error::{Result, RunError};
 use super::event::{Event, RunPhase};
 use super::experiment::Experiment;
@@ -108,6 +109,10 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             let cell = &mut cells[place];
             self.phase(Some(round.index), cell.arm, RunPhase::Load);
             cell.prepared.before = self.sizes(cell, checkpointed).await?;
+            // The data of later rounds are of the same kind.
+            if round.index == 0 {
+                round.warnings.extend(uneven(&self.plan, &self.plan.arms[cell.arm], &cell.prepared.before));
+            }
         }
         for place in shuffled(arms.len(), round.seed, PHASES, 2) {
             self.phase(Some(round.index), cells[place].arm, RunPhase::WarmUp);
