@@ -26,6 +26,8 @@ pub struct Counter {
     pub claim: Claimable,
     /// Its columns in the matrix of published results.
     pub matrix: &'static [MatrixColumn],
+    /// Whether only the router of a cluster has it, so that elsewhere nothing is missing without it.
+    pub is_routed: bool,
     /// The recorded counters whose sum it is; none for one that is recorded itself.
     sum_of: &'static [&'static str],
 }
@@ -99,11 +101,24 @@ static MEMBER_REQUEST_PATHS: [&str; 6] = [
     "metrics.commands.isMaster.total",
 ];
 
+/// The commands of all kinds that the router of a cluster has sent to these shards.
+macro_rules! targets {
+    ($shards:literal) => {
+        &[
+            concat!("shardingStatistics.numHostsTargeted.find.", $shards),
+            concat!("shardingStatistics.numHostsTargeted.insert.", $shards),
+            concat!("shardingStatistics.numHostsTargeted.update.", $shards),
+            concat!("shardingStatistics.numHostsTargeted.delete.", $shards),
+            concat!("shardingStatistics.numHostsTargeted.aggregate.", $shards),
+        ]
+    };
+}
+
 /// The messages of docshape's own, which it counts itself: the first column of the table of own costs.
 pub static ROUND_TRIPS: Counter = counter("round_trips", &[], "round trips", Count).column("trips");
 
 /// Every counter, in the order in which reports show them.
-pub static COUNTERS: [Counter; 40] = [
+pub static COUNTERS: [Counter; 47] = [
     counter("cpu_us", &["extra_info.user_time_us", "extra_info.system_time_us"], "CPU time", Microseconds)
         .main()
         .column("~ CPU")
@@ -149,6 +164,37 @@ pub static COUNTERS: [Counter; 40] = [
     counter("transactions_started", &["transactions.totalStarted"], "transactions", Count),
     counter("transactions_committed", &["transactions.totalCommitted"], "transactions committed", Count),
     counter("transactions_aborted", &["transactions.totalAborted"], "transactions aborted", Count),
+    counter("targeted_one_shard", targets!("oneShard"), "commands to one shard", Count)
+        .main()
+        .column("1 shard")
+        .claimable(Counted)
+        .of_router(),
+    counter("targeted_many_shards", targets!("manyShards"), "commands to several shards", Count)
+        .main()
+        .column("n shards")
+        .claimable(Counted)
+        .of_router(),
+    counter("targeted_all_shards", targets!("allShards"), "commands to all shards", Count)
+        .main()
+        .column("all shards")
+        .claimable(Counted)
+        .of_router(),
+    counter("targeted_unsharded", targets!("unsharded"), "commands to collections that are not sharded", Count)
+        .of_router(),
+    counter("two_phase_commits", &["transactions.commitTypes.twoPhaseCommit.successful"], "two-phase commits", Count)
+        .main()
+        .column("2-phase")
+        .claimable(Counted)
+        .of_router(),
+    counter(
+        "one_write_shard_commits",
+        &["transactions.commitTypes.singleWriteShard.successful"],
+        "commits of writes on one shard of several",
+        Count,
+    )
+    .of_router(),
+    counter("one_shard_commits", &["transactions.commitTypes.singleShard.successful"], "commits on one shard", Count)
+        .of_router(),
     recorded(MEMBER_REQUESTS, &MEMBER_REQUEST_PATHS, Count),
     recorded("cursor_update_calls", &["wiredTiger.cursor.cursor update calls"], Count),
     recorded("cursor_update_bytes", &["wiredTiger.cursor.cursor update key and value bytes"], Bytes),
@@ -203,6 +249,7 @@ const fn counter(name: &'static str, paths: &'static [&'static str], label: &'st
         heading: "",
         claim: Claimable::No,
         matrix: &[],
+        is_routed: false,
         sum_of: &[],
     }
 }
@@ -233,10 +280,16 @@ impl Counter {
 
     /// Returns the columns of the table of own costs: round trips, then counts, bytes and time.
     pub fn own_cost_columns() -> Vec<&'static Counter> {
-        let mut columns: Vec<&Counter> = COUNTERS.iter().filter(|counter| !counter.heading.is_empty()).collect();
+        let has_column = |counter: &&Counter| !counter.heading.is_empty() && !counter.is_routed;
+        let mut columns: Vec<&Counter> = COUNTERS.iter().filter(has_column).collect();
         columns.sort_by_key(|counter| counter.unit);
         columns.insert(0, &ROUND_TRIPS);
         columns
+    }
+
+    /// Returns the columns of the same table for a cluster's router.
+    pub fn router_columns() -> Vec<&'static Counter> {
+        COUNTERS.iter().filter(|counter| counter.is_routed && !counter.heading.is_empty()).collect()
     }
 
     const fn main(self) -> Counter {
@@ -249,6 +302,10 @@ impl Counter {
 
     const fn claimable(self, claim: Claimable) -> Counter {
         Counter { claim, ..self }
+    }
+
+    const fn of_router(self) -> Counter {
+        Counter { is_routed: true, ..self }
     }
 
     const fn in_matrix(self, matrix: &'static [MatrixColumn]) -> Counter {

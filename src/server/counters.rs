@@ -17,7 +17,7 @@ const UNUSED_SECTIONS: &str = "\
     indexBulkBuilder, indexBuilds, indexStats, internalTransactions, Instance Information, locks, \
     logicalSessionRecordCache, mirroredReads, opReadConcernCounters, opWorkingTime, oplogTruncation, planCache, \
     queues, readConcernCounters, readPreferenceCounters, repl, scramCache, security, shardSplits, \
-    shardingStatistics, storageEngine, tcmalloc, tenantMigrations, trafficRecording, transportSecurity, \
+    storageEngine, tcmalloc, tenantMigrations, trafficRecording, transportSecurity, \
     twoPhaseCommitCoordinator";
 
 /// The collection in `local`.

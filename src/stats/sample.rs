@@ -243,6 +243,7 @@ fn collections(strategy: usize, comments: u64, grown: f64) -> Vec<CollectionSize
         storage_free: None,
         indexes_free: None,
         checkpointed: true,
+        shards: BTreeMap::new(),
     };
     match strategy {
         0 => vec![sizes("posts", 200, 23_000.0 * grown)],

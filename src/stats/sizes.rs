@@ -41,6 +41,8 @@ pub struct CollectionGrowth {
     pub is_use_known: bool,
     /// Whether a flush came before every reading, without which file sizes lag behind.
     pub checkpointed: bool,
+    /// After the calls, the documents of the shard that has most, divided by the mean of all; `None` for what is not sharded.
+    pub imbalance: Option<f64>,
 }
 
 /// The growth of a strategy's collections, in the order in which they are first seen.
@@ -73,6 +75,7 @@ fn growth_of(record: &RunRecord, strategy: usize, name: &str) -> CollectionGrowt
         index_files: mean(&|sizes| sizes.index_files() as f64),
         is_use_known: all().all(|sizes| sizes.storage_free.is_some() && sizes.indexes_free.is_some()),
         checkpointed: all().all(|sizes| sizes.checkpointed),
+        imbalance: arithmetic_mean(after.iter().filter_map(|sizes| sizes.imbalance())),
     }
 }
 

@@ -37,7 +37,8 @@ impl<T: Target> Loader<'_, T> {
         let Some(cluster) = cluster else { return Ok(()) };
         let create = create_command(self.plan, collection).map_err(|error| failed(error.into()))?;
         if create.get("timeseries").ok().flatten().is_some() {
-            let help = "docshape does not distribute time series over shards; remove its `shard`, or measure a replica set";
+            let help =
+                "docshape does not distribute time series over shards; remove its `shard`, or measure a replica set";
             return Err(failed(LoadFailure::NotDistributed(help.to_owned())));
         }
         let chunks = sharding.chunks.unwrap_or(cluster.shards.len() as u32);
@@ -80,7 +81,10 @@ impl<T: Target> Loader<'_, T> {
 }
 
 /// The documents that are generated for a collection.
-fn documents<'d>(plan: &'d Plan, collection: &'d Collection) -> impl Iterator<Item = Result<RawDocumentBuf, EvalError>> {
+fn documents<'d>(
+    plan: &'d Plan,
+    collection: &'d Collection,
+) -> impl Iterator<Item = Result<RawDocumentBuf, EvalError>> {
     let documents = collection.loops.is_some().then(|| Documents::new(plan, collection, collection.load_order));
     documents.into_iter().flatten()
 }
@@ -145,7 +149,8 @@ pub(super) fn uneven(plan: &Plan, arm: &Arm, sizes: &[CollectionSizes]) -> Vec<S
         if sizes.shards.values().all(is_even) && mean > 0.0 {
             return None;
         }
-        let shards: Vec<String> = sizes.shards.iter().map(|(name, documents)| format!("{documents} on {name}")).collect();
+        let shards: Vec<String> =
+            sizes.shards.iter().map(|(name, documents)| format!("{documents} on {name}")).collect();
         Some(format!(
             "strategy {}: the documents of {} are not even over the shards ({}), because {}",
             arm.name,
@@ -169,7 +174,9 @@ fn reason(plan: &Plan, collection: &Collection, sharding: &Sharding, shards: usi
     let share = counts.values().max().map_or(0.0, |most| *most as f64 / documents as f64);
     match chunks {
         _ if documents == 0 => "none are loaded by its `each`, so that the values of its key were not known".to_owned(),
-        _ if values < documents.min(FEW) => format!("its key {key} has {values} value{}", if values == 1 { "" } else { "s" }),
+        _ if values < documents.min(FEW) => {
+            format!("its key {key} has {values} value{}", if values == 1 { "" } else { "s" })
+        }
         _ if share * shards as f64 > TOLERATED => {
             format!("one value of its key {key} has {:.0} % of the documents", share * 100.0)
         }

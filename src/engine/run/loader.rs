@@ -262,9 +262,9 @@ fn plain(kind: &Value) -> String {
 impl KindedError for LoadError {
     fn kind(&self) -> ErrorKind {
         match &*self.source {
-            LoadFailure::Document(_) | LoadFailure::NotDistributed(_) | LoadFailure::Step(StepError::Invalid { .. }) => {
-                ErrorKind::Input
-            }
+            LoadFailure::Document(_)
+            | LoadFailure::NotDistributed(_)
+            | LoadFailure::Step(StepError::Invalid { .. }) => ErrorKind::Input,
             LoadFailure::Server(failure) if failure.code() == Some(DUPLICATE_KEY) => ErrorKind::Input,
             LoadFailure::Server(_) | LoadFailure::Step(_) => ErrorKind::Environment,
         }

@@ -17,6 +17,8 @@ pub struct Costs {
     /// The own cost of each operation, in the part that measures it: per column of [`Counter::own_cost_columns`] what a call
     /// costs.
     pub operations: Vec<OfOperation<Vec<Option<f64>>>>,
+    /// The same of the counters of a cluster's router, per column of [`Counter::router_columns`]; empty without a router.
+    pub routes: Vec<OfOperation<Vec<Option<f64>>>>,
     /// How long other clients can see half-finished calls, of operations that wrote more than once in one call.
     pub inconsistency: Vec<OfOperation<Distribution>>,
 }
@@ -76,19 +78,24 @@ pub(crate) fn costs(record: &RunRecord) -> Costs {
     };
     Costs {
         mix: known.into_iter().map(row).collect(),
-        missing: missing.into_iter().map(|metric| metric.label.to_owned()).collect(),
-        operations: if record.part == Some(Part::Own) { of_operations(record, own_cost) } else { Vec::new() },
+        missing: missing.into_iter().filter(|metric| !metric.is_routed).map(|metric| metric.label.to_owned()).collect(),
+        operations: own_costs(record, &Counter::own_cost_columns()),
+        routes: own_costs(record, &Counter::router_columns()),
         inconsistency: of_operations(record, stats::inconsistency),
     }
 }
 
-/// What a call of an operation costs by itself, from the record of the part that measures it.
-fn own_cost(record: &RunRecord, strategy: usize, operation: usize) -> Option<Vec<Option<f64>>> {
-    let cost = stats::own_cost(record, strategy, operation)?;
-    let value = |column: &'static Counter| {
-        if column.name == ROUND_TRIPS.name { Some(cost.round_trips) } else { cost.per_call(column.name) }
+/// What a call of each operation costs by itself, from the record of the part that measures it; empty without any such number.
+fn own_costs(record: &RunRecord, columns: &[&'static Counter]) -> Vec<OfOperation<Vec<Option<f64>>>> {
+    let of = |record: &RunRecord, strategy: usize, operation: usize| {
+        let cost = stats::own_cost(record, strategy, operation)?;
+        let value = |column: &&'static Counter| {
+            if column.name == ROUND_TRIPS.name { Some(cost.round_trips) } else { cost.per_call(column.name) }
+        };
+        Some(columns.iter().map(value).collect::<Vec<_>>())
     };
-    Some(Counter::own_cost_columns().into_iter().map(value).collect())
+    let costs = if record.part == Some(Part::Own) { of_operations(record, of) } else { Vec::new() };
+    if costs.iter().any(|cost| cost.found.iter().any(Option::is_some)) { costs } else { Vec::new() }
 }
 
 /// What is found of every operation with every strategy but the repeat.

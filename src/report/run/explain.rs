@@ -202,7 +202,8 @@ fn table(own: &RunRecord, subject: ExplainedPair, names: &[String; 2]) -> Table 
     };
     let more = MORE_COUNTERS.into_iter().filter_map(Counter::named);
     let is_some = |values: &[Option<f64>; 2]| values.iter().flatten().any(|value| *value > 0.0);
-    let counted = Counter::own_cost_columns().into_iter().chain(more).filter_map(|counter| {
+    let columns = Counter::own_cost_columns().into_iter().chain(Counter::router_columns());
+    let counted = columns.chain(more).filter_map(|counter| {
         let values = [value(&costs[0], counter), value(&costs[1], counter)];
         is_some(&values).then(|| row(counter.label, counter.unit, values))
     });

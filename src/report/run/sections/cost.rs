@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::record::{Counter, Shown};
 use crate::report::document::format::{enumerated, plain, three, time};
 use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, column};
+use crate::report::run::cost::OfOperation;
 use crate::report::run::{Evaluation, charts};
 use crate::results::RunRecord;
 use crate::stats::{self, Cost, Distribution, FlushWait};
@@ -116,24 +117,49 @@ fn flush_waits(record: &RunRecord) -> Option<String> {
 
 /// What every operation costs by itself; `None` where that was not measured.
 pub(crate) fn of_operations(run: &Evaluation, record: &RunRecord) -> Option<Section> {
-    let rows = run.costs.operations.iter().map(|cost| {
-        let cells = Counter::own_cost_columns().into_iter().zip(&cost.found);
-        let cells = cells.map(|(counter, value)| Cell::number(*value, |value| counter.unit.text(value)));
-        let row = strategy_row(run, cost.strategy).group(cost.name.as_str());
-        Row { cells: cells.collect(), ..row.id(Some(cost_id(cost.operation, cost.strategy))) }
-    });
-    let columns = Counter::own_cost_columns()
-        .into_iter()
-        .map(|counter| Column { kind: Kind::Number, ..column(counter.name, counter.heading, counter.label) });
-    let table = Table::empty("own_cost", "Every operation", Column::strategy()).grouped(operation_column());
+    let costs =
+        own_cost_table(run, ("own_cost", "Every operation"), &Counter::own_cost_columns(), &run.costs.operations);
     let section = Section::new("own-cost", "Own cost of each operation")
         .lead("One operation at a time on an otherwise idle server, before the first round.")
-        .table(Table { rows: rows.collect(), columns: columns.collect(), ..table })
+        .table(costs)
         .note(
             "Per call, with nothing else on the server: round trips, keys and documents examined, bytes in and out, oplog bytes, \
              and approximate CPU time (the server's background work is included).",
         );
-    flush_waits(record).into_iter().fold(section, Section::note).with_rows()
+    let section = flush_waits(record).into_iter().fold(section, Section::note);
+    if run.costs.routes.is_empty() {
+        return section.with_rows();
+    }
+    let titles = ("own_routes", "Shards that every operation asks");
+    section
+        .table(own_cost_table(run, titles, &Counter::router_columns(), &run.costs.routes))
+        .note(
+            "Commands per call by the number of shards that the router of the cluster sent them to, and two-phase commits, by its own \
+             counters.",
+        )
+        .with_rows()
+}
+
+/// What a call of every operation costs by itself, in these columns.
+fn own_cost_table(
+    run: &Evaluation,
+    (id, title): (&'static str, &str),
+    counters: &[&'static Counter],
+    costs: &[OfOperation<Vec<Option<f64>>>],
+) -> Table {
+    let rows = costs.iter().map(|cost| {
+        let cells = counters.iter().zip(&cost.found);
+        let cells = cells.map(|(counter, value)| Cell::number(*value, |value| counter.unit.text(value)));
+        let row = strategy_row(run, cost.strategy).group(cost.name.as_str());
+        // Links lead to the first of the tables.
+        let place = (id == "own_cost").then(|| cost_id(cost.operation, cost.strategy));
+        Row { cells: cells.collect(), ..row.id(place) }
+    });
+    let columns = counters
+        .iter()
+        .map(|counter| Column { kind: Kind::Number, ..column(counter.name, counter.heading, counter.label) });
+    let table = Table::empty(id, title, Column::strategy()).grouped(operation_column());
+    Table { rows: rows.collect(), columns: columns.collect(), ..table }
 }
 
 /// How long other clients can see half-finished calls; `None` without calls that write more than once.

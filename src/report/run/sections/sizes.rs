@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::report::document::format::{NOTHING, bytes, bytes_change, count_change};
+use crate::report::document::format::{NOTHING, bytes, bytes_change, count_change, enumerated, plain};
 use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, column};
 use crate::report::run::{Evaluation, charts};
 use crate::stats::{Change, CollectionGrowth};
@@ -21,14 +21,27 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     } else {
         "storage and indexes are files, with the room in them that is free for reuse"
     };
-    Section::new("sizes", "Collections before → after the calls of a round")
+    let section = Section::new("sizes", "Collections before → after the calls of a round")
         .charts(charts::charts(run, charts::sizes::sizes, "sizes.svg", 4))
         .table(table(run))
         .note(format!(
             "Means over rounds, the largest document of all rounds. Documents are uncompressed; {what}. 1 KB is 1,000 bytes.{lag}"
         ))
-        .note_in(Forms::TERMINAL, "Storage and indexes are shown as they were after the calls.")
-        .with_rows()
+        .note_in(Forms::TERMINAL, "Storage and indexes are shown as they were after the calls.");
+    imbalance(run).into_iter().fold(section, Section::note).with_rows()
+}
+
+/// How even sharded collections are over the shards; `None` without any.
+fn imbalance(run: &Evaluation) -> Option<String> {
+    let collections = run.without_repeat().flat_map(|(_, strategy)| {
+        let of = |growth: &CollectionGrowth| {
+            let (strategy, collection) = (plain(&strategy.name), plain(&growth.collection));
+            Some(format!("{:.2} for {collection} of {strategy}", growth.imbalance?))
+        };
+        strategy.collections.iter().filter_map(of).collect::<Vec<_>>()
+    });
+    let listed = enumerated(collections)?;
+    Some(format!("Documents of the shard that has most after the calls, divided by the mean of all shards: {listed}."))
 }
 
 fn table(run: &Evaluation) -> Table {
