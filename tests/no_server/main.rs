@@ -4,6 +4,7 @@
 mod harness;
 
 mod closed_loop;
+mod cluster;
 mod corpus;
 mod diagnostics;
 mod hostile;

@@ -18,12 +18,15 @@ use crate::engine::step::trace::RetryCause;
 use crate::plan::{Arm, Frame, Outcome, Value};
 use crate::record::{Call, CallError, CallOutcome, CallTimes, Recorder};
 use crate::server::delay::DelayedTarget;
-use crate::server::{Failure, FailureKind, Target};
+use crate::server::{Db, Failure, FailureKind, Target};
 
 use super::load_threads::Job;
 use super::pacer::nanoseconds;
 use super::queue::{Due, DueQueue};
 use super::slice::{FatalError, Load, SaturatedPart, Slice, SliceEnd, SliceResult, check_alive, close_interval};
+
+/// The code of a cluster's router that has found no primary of a shard, `FailedToSatisfyReadPreference`.
+const SHARD_WITHOUT_PRIMARY: i32 = 133;
 
 /// What the clients of one load thread share during a slice.
 struct Clients<T> {
@@ -243,7 +246,8 @@ impl<T: Target> Clients<T> {
         let FailedCall { reason, message, lost } = self.failed_call(error, written)?;
         let error = Some(CallError { reason: &reason, message: &message, is_unknown });
         self.recorder.borrow_mut().record(Call { outcome: CallOutcome::Failed, error, ..call });
-        check_alive(&*self.target, lost).await
+        let db = Db { target: &*self.target, name: &self.slice.database };
+        check_alive(&db, self.arm(), lost).await
     }
 
     /// How a call without a result is recorded, `None` for one without a reply in time; `call` writes it for an error.
@@ -256,7 +260,8 @@ impl<T: Target> Clients<T> {
         let message = error.to_string();
         let (reason, lost) = match error {
             StepError::Failed { failure, .. } => {
-                (reason(&failure), (failure.kind == FailureKind::Network).then_some(failure.message))
+                let may_be_lost = failure.kind == FailureKind::Network || failure.code() == Some(SHARD_WITHOUT_PRIMARY);
+                (reason(&failure), may_be_lost.then_some(failure.message))
             }
             StepError::LimitReached { limit, .. } => (limit.reason().into(), None),
             // The steps of an unsafe strategy may meet data that it has corrupted.

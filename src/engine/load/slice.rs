@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use bson::rawdoc;
 use tokio::time::Instant;
 
 use crate::generate::Seed;
-use crate::plan::Plan;
+use crate::plan::{Arm, Plan};
 use crate::record::{IntervalHistogram, Recorder};
-use crate::server::{ReplyKind, Target};
+use crate::server::steady::SteadyTarget;
+use crate::server::{Db, Failure, FailureKind, ReplyKind, Target};
 
 use super::queue::DueQueue;
 use super::stop::StopFlag;
@@ -195,17 +197,39 @@ pub struct Interval {
 /// Whether the server answers a ping. A broken connection may be a failover and a late reply may be load, but a server
 /// that does not answer a ping is lost.
 pub async fn is_alive(target: &impl Target) -> bool {
-    let ping = target.run("admin", bson::rawdoc! { "ping": 1 }, ReplyKind::Single);
+    let ping = target.run("admin", rawdoc! { "ping": 1 }, ReplyKind::Single);
     let reply = tokio::time::timeout(target.patience(), ping).await;
     reply.is_ok_and(|reply| !reply.is_err_and(|failure| failure.is_lost()))
 }
 
-/// Returns an error with this message if there is one and the server is lost.
-pub(crate) async fn check_alive(target: &impl Target, message: Option<String>) -> Result<(), FatalError> {
-    match message {
-        Some(message) if !is_alive(target).await => Err(FatalError::ServerLost(message)),
-        Some(_) | None => Ok(()),
+/// Returns an error with this message if there is one and the server is lost, or a shard with data of this arm.
+pub(crate) async fn check_alive(
+    db: &Db<'_, impl Target>,
+    arm: &Arm,
+    message: Option<String>,
+) -> Result<(), FatalError> {
+    let Some(message) = message else { return Ok(()) };
+    if !is_alive(db.target).await {
+        return Err(FatalError::ServerLost(message));
     }
+    // The router of a cluster answers a ping whatever its shards do.
+    let Some(sharded) = arm.collections.iter().find(|collection| collection.sharding.is_some()) else { return Ok(()) };
+    match asks_shards(db, &sharded.name).await {
+        Err(failure) if failure.is_interruption() => {
+            let message = format!("a shard with documents of {} does not answer: {}", sharded.name, failure.message);
+            Err(FatalError::ServerLost(message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Asks all shards with documents of a collection for something small, for as long as a failover may take.
+async fn asks_shards(db: &Db<'_, impl Target>, collection: &str) -> Result<(), Failure> {
+    let command = rawdoc! { "aggregate": collection, "pipeline": [{ "$collStats": { "count": {} } }], "cursor": {} };
+    let target = SteadyTarget(db.target);
+    let asked = tokio::time::timeout(2 * db.target.patience(), target.run(db.name, command, ReplyKind::Cursor)).await;
+    let no_reply = |_| Err(Failure::new(FailureKind::Timeout, "no reply"));
+    asked.unwrap_or_else(no_reply).map(drop)
 }
 
 /// Ends the open interval of a recorder and returns the moment, when the next one starts.

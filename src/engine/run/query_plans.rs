@@ -9,7 +9,7 @@ use crate::engine::step::missing_index::MissingIndex;
 use crate::plan::call_id;
 use crate::results::QueryPlanRecord;
 use crate::server::flush::journal_flush;
-use crate::server::{FailureKind, Target};
+use crate::server::{Db, FailureKind, Target};
 
 use super::cell::ArmRound;
 use super::error::Result;
@@ -98,6 +98,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             Ok(Ok(_) | Err(StepError::LimitReached { .. } | StepError::Failed { .. })) => None,
             Err(_) => Some(no_reply_within(timeout)),
         };
-        Ok(check_alive(self.target(cell.arm), lost).await?)
+        let db = Db { target: self.target(cell.arm), name: &cell.database };
+        Ok(check_alive(&db, &self.plan.arms[cell.arm], lost).await?)
     }
 }
