@@ -3,6 +3,7 @@
 use crate::engine::arm_database;
 use crate::plan::Plan;
 use crate::report::counted;
+use crate::server::deployment::Topology;
 use crate::server::namespace::Namespace;
 use crate::server::process::ProcessState;
 use crate::server::steady::SteadyTarget;
@@ -71,6 +72,13 @@ impl Session {
         let released = if is_left { namespace.drop(&SteadyTarget(&self.target), &reservation).await } else { Ok(()) };
         let result = result.and_then(|value| released.map(|()| value).map_err(CliError::from));
         result.map_err(|error| explained(error, &namespace.left()))
+    }
+
+    /// What the counters of a cluster do not contain.
+    pub fn router_note(&self) -> Option<&'static str> {
+        (self.deployment.topology == Topology::Sharded).then_some(
+            "The counters are those of the cluster's router: CPU time, documents examined and bytes written are not those of the shards.",
+        )
     }
 
     /// What a run cannot say because the server refused it to the user.

@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::compile::Choice;
 use crate::plan::{Arm, Plan, Program, Step};
+use crate::server::cluster::SHARDING_ACTIONS;
 
 use super::argument::DatabaseArguments;
 use super::catalogue::SCENARIOS;
@@ -58,6 +59,11 @@ const OPTIONAL: [(&str, &str, &str); 7] = [
     (ALL, "listDatabases", "whether the server holds other data, so that --yes is needed"),
 ];
 
+/// What a cluster needs beyond the own databases: which shards there are, and to keep the balancer from a collection.
+const ON_CLUSTER: &str = "    { resource: { cluster: true }, actions: [\"listShards\"] },
+    { resource: { db: \"config\", collection: \"collections\" }, actions: [\"update\"] },
+";
+
 /// Prints mongosh statements that create the role and a user.
 ///
 /// # Errors
@@ -67,7 +73,7 @@ pub fn rights(arguments: &RightsArguments) -> Result<Exit, CliError> {
         [] => SCENARIOS.map(|(name, _)| name).to_vec(),
         named => named.iter().map(String::as_str).collect(),
     };
-    let mut privileges = String::new();
+    let (mut privileges, mut sharded) = (String::new(), Vec::new());
     for scenario in &scenarios {
         let choice = Choice::default();
         let plan = prepare(scenario, &choice)?.plan_of_all(choice);
@@ -75,8 +81,11 @@ pub fn rights(arguments: &RightsArguments) -> Result<Exit, CliError> {
         let names = arguments.databases.names(&plan.name);
         let databases = names.all(plan.arms.iter().map(|arm| arm.name.as_str()));
         privileges.push_str(&privilege(&databases, &actions(&plan)));
+        if plan.arms.iter().flat_map(|arm| &arm.collections).any(|collection| collection.sharding.is_some()) {
+            sharded.extend(databases);
+        }
     }
-    output::print(&statements(&scenarios, &privileges)).map(|()| Exit::Success)
+    output::print(&statements(&scenarios, &privileges, &sharded)).map(|()| Exit::Success)
 }
 
 /// The actions on the databases of a scenario, in alphabetical order.
@@ -115,7 +124,8 @@ fn privilege(databases: &[String], actions: &BTreeSet<&str>) -> String {
     )
 }
 
-fn statements(scenarios: &[&str], privileges: &str) -> String {
+/// The statements; `sharded` are the databases with collections that a cluster distributes.
+fn statements(scenarios: &[&str], privileges: &str, sharded: &[String]) -> String {
     let mut text = format!(
         "// The smallest role for docshape with {}.\n// Run this in mongosh as a user who may create roles and users.\n",
         scenarios.join(", ")
@@ -132,9 +142,36 @@ fn statements(scenarios: &[&str], privileges: &str) -> String {
              [\"{action}\"] }}])"
         );
     }
+    if !sharded.is_empty() {
+        let shard = privilege(sharded, &SHARDING_ACTIONS.into());
+        let statement =
+            format!("db.getSiblingDB(\"admin\").grantPrivilegesToRole(\"docshape\", [\n{shard}{ON_CLUSTER}])",);
+        let commented: String = statement.lines().map(|line| format!("// {line}\n")).collect();
+        let _ = write!(
+            text,
+            "\n// On a sharded cluster these are necessary, too: scenarios with `shard` distribute collections.\n{commented}"
+        );
+    }
     text.push_str(
         "\n// A user with this role, and a prompt for his password\ndb.getSiblingDB(\"admin\").createUser({ user: \"docshape\", pwd: \
          passwordPrompt(), roles: [\"docshape\"] })\n",
     );
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rights_of_a_cluster_are_comments_for_sharded_collections() {
+        let with = statements(&["s"], "", &["docshape_s_one".to_owned(), "docshape_s_two".to_owned()]);
+        let (_, cluster) = with.split_once("On a sharded cluster").unwrap();
+        let (cluster, _) = cluster.split_once("\n\n").unwrap();
+        assert!(cluster.lines().skip(1).all(|line| line.starts_with("// ")), "{cluster}");
+        for word in ["docshape_s_two", "enableSharding", "moveChunk", "splitChunk", "listShards", "config"] {
+            assert!(cluster.contains(word), "{cluster}");
+        }
+        assert!(!statements(&["s"], "", &[]).contains("cluster these"));
+    }
 }

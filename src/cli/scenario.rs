@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::compile::{Choice, compile};
+use crate::compile::{Choice, compile, writes_without_key};
 use crate::engine::{Refusals, refusals};
 use crate::plan::Plan;
 use crate::results::SkippedStrategy;
 use crate::scenario::{self, Diagnostics, Scenario, Source};
+use crate::server::deployment::{Deployment, Topology};
 use crate::server::namespace::Namespace;
 
 use super::argument::SubjectArguments;
@@ -14,6 +15,9 @@ use super::exit::CliError;
 use super::reservation::databases;
 use super::session::Session;
 use super::{catalogue, left_out, output};
+
+/// The release since which a cluster takes writes of one document that name no value of the shard key.
+const WRITES_WITHOUT_KEY: u32 = 7;
 
 /// A scenario without errors.
 #[derive(Debug, Clone)]
@@ -48,13 +52,17 @@ impl Ready {
     ) -> Result<(), CliError> {
         let database = databases(namespace, &self.plan).into_iter().next().unwrap_or_default();
         let version = &session.deployment.version;
-        let Refusals { skipped, mistakes } = refusals(&session.target, &self.plan, &database, version).await;
+        let Refusals { mut skipped, mistakes } = refusals(&session.target, &self.plan, &database, version).await;
         if !mistakes.is_empty() {
             return Err(CliError::usage(format!(
                 "MongoDB {version} refuses what no release of MongoDB knows; correct the scenario:\n  {}",
                 mistakes.join("\n  ")
             )));
         }
+        let is_new = |one: &SkippedStrategy| skipped.iter().all(|other| other.name != one.name);
+        let refused: Vec<_> =
+            self.refused_by_cluster(&session.deployment, &choice).into_iter().filter(is_new).collect();
+        skipped.extend(refused);
         if skipped.is_empty() {
             return Ok(());
         }
@@ -84,6 +92,21 @@ impl Ready {
         left_out::note(&skipped);
         self.skipped.extend(skipped);
         Ok(())
+    }
+
+    /// The strategies of the plan with a write that a cluster of this release refuses.
+    fn refused_by_cluster(&self, deployment: &Deployment, choice: &Choice) -> Vec<SkippedStrategy> {
+        let major = deployment.version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        if deployment.topology != Topology::Sharded || major.is_none_or(|major| major >= WRITES_WITHOUT_KEY) {
+            return Vec::new();
+        }
+        let refused = writes_without_key(&self.scenario, choice).into_iter();
+        let is_in_plan = |(name, _): &(String, String)| self.plan.arms.iter().any(|arm| arm.name == *name);
+        let skipped = |(name, write)| SkippedStrategy {
+            name,
+            reason: format!("{write} (a cluster takes such a write since MongoDB {WRITES_WITHOUT_KEY}.0)"),
+        };
+        refused.filter(is_in_plan).map(skipped).collect()
     }
 }
 
@@ -128,5 +151,50 @@ pub fn prepare_source(source: Source, choice: &Choice) -> Result<Ready, CliError
 pub fn print_diagnostics(diagnostics: &Diagnostics, source: &Source) {
     if !diagnostics.is_empty() {
         output::message(&diagnostics.render(source, true));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+format: 1
+name: test
+title: Test
+entities: { point: { count: 4, fields: { _id: index, host: index } } }
+operations: { set: { arguments: { point: uniform(point) } } }
+mixes: { default: { set: 1 } }
+strategies:
+  keyed:
+    collections: { points: { each: point, shard: { key: { host: 1 } } } }
+    operations: { set: { updateOne: points, filter: { _id: <point>, host: <point.host> }, update: { $set: { a: 1 } } } }
+  by_id: { like: keyed, operations: { set: { updateOne: points, filter: { _id: <point> }, update: { $set: { a: 1 } } } } }
+  keyless: { like: keyed, operations: { set: { updateOne: points, filter: { a: 1 }, update: { $set: { a: 2 } } } } }
+";
+
+    #[test]
+    fn clusters_before_7_refuse_writes_without_the_key() {
+        let choice = Choice { all: true, ..Choice::default() };
+        let ready = prepare_source(Source::new("test.yaml", TEXT), &choice).unwrap();
+        let refused = |version: &str, topology| {
+            let deployment = Deployment {
+                version: version.to_owned(),
+                topology,
+                set_name: None,
+                refused: Vec::new(),
+                cache_bytes: None,
+                facts: Vec::new(),
+            };
+            ready.refused_by_cluster(&deployment, &choice)
+        };
+        let [SkippedStrategy { name, reason }] = &refused("6.0.5", Topology::Sharded)[..] else {
+            panic!("one strategy")
+        };
+        assert_eq!(name, "keyless");
+        let expected = "the filter has no `host`, which is in the shard key of `points` (a cluster takes such a write since MongoDB 7.0)";
+        assert_eq!(reason, expected);
+        assert_eq!(refused("7.0.2", Topology::Sharded), []);
+        assert_eq!(refused("6.0.5", Topology::ReplicaSet { members: 3 }), []);
     }
 }

@@ -48,7 +48,7 @@ pub use claim::{ClaimTerm, claim_term};
 pub(crate) use document::path_length;
 pub use inherit::inherit;
 pub use run::run_parameters;
-pub use shard::parse_shard_key;
+pub use shard::{parse_shard_key, writes_without_key};
 
 use audit::check_names;
 use claim::check_claims;

@@ -6,6 +6,8 @@ use crate::scenario::{
     StepKind, StrategyDefinition, Tree, compose,
 };
 
+use super::{Choice, derived, inherit};
+
 /// How a collection is sharded; reports what no cluster takes.
 pub fn sharding(
     collection: &CollectionDefinition,
@@ -96,6 +98,19 @@ pub fn check_shard_keys(scenario: &Scenario, strategies: &[StrategyDefinition], 
             }
         }
     }
+}
+
+/// The strategies that a cluster below 7.0 refuses, each with the first write of one document that names no value of the shard key.
+pub fn writes_without_key(scenario: &Scenario, choice: &Choice) -> Vec<(String, String)> {
+    let derived = derived(scenario, choice);
+    let scenario = derived.as_ref().map_or(scenario, |derived| &derived.scenario);
+    let strategies = inherit(&scenario.strategies, &Diagnostics::new());
+    let refused = strategies.iter().filter_map(|strategy| {
+        let found = Diagnostics::new();
+        check_writes(strategy, &found);
+        Some((strategy.name.value.clone(), found.iter().next()?.message.clone()))
+    });
+    refused.collect()
 }
 
 /// Warns of writes of one document that name no value of the shard key.

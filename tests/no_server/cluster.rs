@@ -208,7 +208,9 @@ async fn values_without_a_known_order_cannot_be_split() {
         .replace("name: text(5)", "tags: 'range(0, 3)'");
     let plan = harness::plan(&text, &Choice::default());
     let error = distribute(&Rc::default(), &plan).await.unwrap_err();
-    insta::assert_snapshot!(error, @"");
+    let expected =
+        "strategy one, collection points: its shard key { tags: 1 } has a list as a value, and docshape splits only";
+    assert!(error.starts_with(expected), "{error}");
 }
 
 #[tokio::test]

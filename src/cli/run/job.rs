@@ -330,6 +330,7 @@ pub async fn on_servers(
             }
             let measure = async |session: Session| {
                 warnings.extend(session.missing_rights());
+                warnings.extend(session.router_note().map(str::to_owned));
                 let names = job.databases();
                 let measure = async || {
                     job.check(&session).await?;

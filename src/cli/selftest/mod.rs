@@ -58,6 +58,9 @@ pub fn selftest(arguments: &SelftestArguments) -> Result<Exit, CliError> {
     let names = databases(&namespace, &plan);
     Session::run(choice, async |session| {
         let check = async || {
+            if let Some(check) = server_checks::cluster(&session).await {
+                check.print()?;
+            }
             for check in server_checks::one_client(&session, &namespace).await? {
                 failed += check.print()?;
             }

@@ -14,9 +14,10 @@ use crate::cli::session::Session;
 use crate::engine::{Experiment, Load, LoadThread, Loader, RoundPlan, Servers, Slice, StopFlag, arm_database};
 use crate::plan::Plan;
 use crate::record::{OperationMeasures, Recorder};
-use crate::report::Evaluation;
+use crate::report::{Evaluation, counted};
 use crate::results::{Part, Preset, RunSettings, Status};
 use crate::server::client::MongoTarget;
+use crate::server::cluster::Cluster;
 use crate::server::meter::{Meter, Usage};
 use crate::server::namespace::Namespace;
 use crate::server::{ReplyKind, Target};
@@ -47,6 +48,22 @@ pub(super) async fn one_client(session: &Session, namespace: &Namespace) -> Resu
     let checks = reads.checks().await;
     namespace.drop(&target, &database).await?;
     checks
+}
+
+/// The shards and the balancer of a cluster; `None` for a replica set.
+pub(super) async fn cluster(session: &Session) -> Option<MachineCheck> {
+    let found = match Cluster::find(&session.target).await {
+        Ok(cluster) => {
+            let balancer = match Cluster::balances(&session.target).await {
+                Some(true) => "on",
+                Some(false) => "off",
+                None => "not known",
+            };
+            format!("{}, balancer {balancer}", counted(cluster?.shards.len() as u64, "shard"))
+        }
+        Err(failure) => failure.to_string(),
+    };
+    Some(MachineCheck::note("cluster", found))
 }
 
 /// Point reads by one client.
