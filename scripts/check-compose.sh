@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks compose.yaml and Dockerfile without a Docker engine: compose can read the file, variables reach their settings, the
 # Rust release is the one in Cargo.toml, and the health check as compose read it initiates a replica set on a mongod that was
-# started with the arguments of the service. Prints what it could not check.
+# started with the arguments of the service. Of the sharded cluster it checks that its parts name each other, that its members have
+# the same health check, and the scripts with shellcheck; no cluster is started. Prints what it could not check.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,12 +36,13 @@ trap clean EXIT
 
 given_mongod=${DOCSHAPE_MONGOD-}
 given_mongosh=${DOCSHAPE_MONGOSH-}
-unset "${!MONGO_@}" "${!DOCSHAPE_@}" COMPOSE_FILE
+unset "${!MONGO_@}" "${!DOCSHAPE_@}" COMPOSE_FILE COMPOSE_PROFILES
 configuration >"$work/default.json" || fail 'compose does not accept compose.yaml'
 MONGO_TAG=7.0 MONGO_CACHE_GB=0.25 MONGO_CPUS=2 MONGO_CPUSET=0,1 DOCSHAPE_CPUS=1.5 DOCSHAPE_CPUSET=2 \
     DOCSHAPE_RESULTS=./here DOCSHAPE_USER=7:8 configuration >"$work/chosen.json" || fail 'compose does not accept its variables'
+COMPOSE_PROFILES=sharded configuration >"$work/sharded.json" || fail 'compose does not accept its profile sharded'
 
-# Writes the health check and the arguments of the server to files.
+# Writes the health checks and the arguments of the server to files.
 python3 - "$work" "$PWD" <<'PYTHON'
 import json
 import sys
@@ -86,7 +88,30 @@ same("the health check's kind", kind, "CMD-SHELL")
 # Compose escapes a dollar sign as two.
 (work / "health").write_text(check.replace("$$", "$"))
 (work / "arguments").write_text("\n".join(chosen["services"]["mongo"]["command"]) + "\n")
+
+sharded = json.loads((work / "sharded.json").read_text())["services"]
+for name, role in ("config", "--configsvr"), ("shard1", "--shardsvr"), ("shard2", "--shardsvr"):
+    member = sharded[name]
+    same(f"the command of {name}", member["command"][:6], ["mongod", role, "--replSet", name, "--port", "27017"])
+    same(f"the host of {name}", member["hostname"], name)
+    same(f"the health check of {name}", member["healthcheck"]["test"], chosen["services"]["mongo"]["healthcheck"]["test"])
+mongos = sharded["mongos"]
+same("the command of mongos", mongos["command"][:3], ["mongos", "--configdb", "config/config:27017"])
+same("what mongos waits for", sorted(mongos["depends_on"]), ["config", "shard1", "shard2"])
+same("the cluster's address", sharded["docshape-sharded"]["environment"]["MONGODB_URI"], "mongodb://mongos:27017/")
+same("what docshape-sharded waits for", sharded["docshape-sharded"]["depends_on"]["mongos"]["condition"], "service_healthy")
+(work / "shards").write_text(mongos["healthcheck"]["test"][1].replace("$$", "$"))
 PYTHON
+
+if command -v shellcheck >/dev/null; then
+    shellcheck --shell=sh "$work/health" "$work/shards" || fail 'shellcheck finds problems in a health check'
+fi
+# The check of the router runs mongosh once, and not again while its mark exists.
+mkdir "$work/router"
+printf '#!/bin/sh\nprintf "%%s\\n" "$@" >>"%s/router/asked"\n' "$work" >"$work/router/mongosh"
+chmod +x "$work/router/mongosh"
+for _ in first again; do TMPDIR=$work/router PATH=$work/router:$PATH sh -c "$(<"$work/shards")" || fail 'the check of mongos fails'; done
+[[ $(grep -c addShard "$work/router/asked") == 1 ]] || fail 'the check of mongos does not add the shards once'
 
 homes=("${XDG_DATA_HOME:-$HOME/.local/share}"/docshape/mongod/*/mongod)
 mongod=$given_mongod
