@@ -99,6 +99,31 @@ fn predicted() -> Report {
     crate::report::tests::report(&sample::run(8))
 }
 
+/// A run on a cluster: of 20 calls 16 commands went to one shard and 4 to all, and one shard has a half more documents than the mean.
+fn clustered() -> Report {
+    let mut run = sample::whole(&sample::run(2));
+    for cell in run.parts.values_mut().flatten().flat_map(|round| &mut round.cells) {
+        let routed = [("targeted_one_shard", 16.0), ("targeted_all_shards", 4.0), ("two_phase_commits", 0.0)];
+        cell.own_counters.iter_mut().for_each(|of| of.extend(routed.map(|(name, sum)| (name.to_owned(), sum))));
+        for sizes in &mut cell.after {
+            sizes.shards = [("east".to_owned(), 150), ("west".to_owned(), 50)].into();
+        }
+    }
+    crate::report::tests::report(&run)
+}
+
+#[test]
+fn a_cluster_has_the_shards_that_operations_ask() {
+    let report = clustered();
+    let routes = record(&report, "own_routes", &[("operation", "add_comment"), ("strategy", "embedded")]);
+    let found = ["targeted_one_shard", "targeted_many_shards", "targeted_all_shards", "two_phase_commits"];
+    assert_eq!(found.map(|name| routes[name].clone()), [json!(0.8), Value::Null, json!(0.2), json!(0.0)]);
+    let mut text = String::new();
+    Json.render(&report, &mut text).unwrap();
+    assert!(text.contains("divided by the mean of all shards: 1.50 for posts of embedded"), "{text}");
+    assert_eq!(view(&predicted())["tables"].get("own_routes"), None);
+}
+
 /// The schema of the types of the view, and of every table of the reports that have all of them. Objects have the fields named
 /// and no others.
 fn schema() -> String {
@@ -110,7 +135,7 @@ fn schema() -> String {
     });
     close.transform(&mut made);
     let mut made = made.to_value();
-    let reports: Vec<Report> = all().into_iter().chain([predicted()]).collect();
+    let reports: Vec<Report> = all().into_iter().chain([predicted(), clustered()]).collect();
     let sections = reports.iter().flat_map(|report| &report.sections);
     let tables = sections.flat_map(|section| section.shown(FORM));
     let tables: serde_json::Map<String, Value> = tables.map(|table| (table.id.to_owned(), records(table))).collect();
@@ -171,7 +196,7 @@ fn every_table_is_in_the_view() {
             assert!(found.insert(name.clone()), "two tables are named {name}");
         }
     }
-    found.extend(names(&view(&predicted())["tables"]));
+    [predicted(), clustered()].iter().for_each(|report| found.extend(names(&view(report)["tables"])));
     let schema: Value = serde_json::from_str(&schema()).unwrap();
     assert_eq!(found, names(&schema["properties"]["tables"]["properties"]));
 }
