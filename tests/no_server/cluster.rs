@@ -230,26 +230,36 @@ async fn a_missing_right_is_named_with_its_command() {
     }
 }
 
+/// A replica set, and the names of the commands that it got.
+#[derive(Default)]
+struct ReplicaSet(RefCell<Vec<String>>);
+
+impl Target for ReplicaSet {
+    async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
+        let name = command.iter().next().unwrap().unwrap().0.as_str().to_owned();
+        self.0.borrow_mut().push(name.clone());
+        let hello = rawdoc! { "isWritablePrimary": true, "setName": "rs", "hosts": ["a:1"] };
+        Ok(if name == "hello" { hello.into() } else { harness::reply_to(&command) })
+    }
+}
+
 #[tokio::test]
 async fn a_replica_set_is_asked_what_it_is_and_nothing_else() {
-    struct ReplicaSet(RefCell<Vec<String>>);
-    impl Target for ReplicaSet {
-        async fn run(&self, _: &str, command: RawDocumentBuf, _: ReplyKind) -> Result<Reply, Failure> {
-            let name = command.iter().next().unwrap().unwrap().0.as_str().to_owned();
-            self.0.borrow_mut().push(name.clone());
-            let hello = rawdoc! { "isWritablePrimary": true, "setName": "rs", "hosts": ["a:1"] };
-            Ok(if name == "hello" { hello.into() } else { harness::reply_to(&command) })
-        }
-    }
-    let (server, plan, stop) = (ReplicaSet(RefCell::default()), plan("{ key: { _id: 1 } }", 2), StopFlag::default());
+    let (server, plan, stop) = (ReplicaSet::default(), plan("{ key: { _id: 1 } }", 2), StopFlag::default());
     let arm = &plan.arms[0];
     Loader { plan: &plan, arm, target: &server, database: "d", observer: &(), stop: &stop }.run().await.unwrap();
     assert_eq!(server.0.take(), ["create", "hello", "insert", "insert", "update"]);
+    let (cells, warnings) = round(ReplicaSet::default(), "{ key: { _id: 1 } }", 2).await.unwrap();
+    assert_eq!((cells[&Part::Saturation].before[0].imbalance(), warnings.len()), (None, 0));
 }
 
 /// Measures a round; the cells of its parts, and the warnings.
-async fn round(router: Router, key: &str, hosts: u32) -> Result<(BTreeMap<Part, CellRecord>, Vec<String>), RunError> {
-    let target = AnyTarget::new(Rc::new(router));
+async fn round(
+    server: impl Target + 'static,
+    key: &str,
+    hosts: u32,
+) -> Result<(BTreeMap<Part, CellRecord>, Vec<String>), RunError> {
+    let target = AnyTarget::new(Rc::new(server));
     let servers = Servers::Shared { target: &target, load_threads: &target.inline() };
     let experiment = harness::experiment(&plan(key, hosts), harness::settings(2, 2), servers);
     let plan = RoundPlan { own: Some(OwnCalls { stretch: 60, measured: 12 }), ..RoundPlan::saturation(100, 10) };

@@ -141,7 +141,8 @@ fn point(key: &ShardKey, values: KeyValues) -> Result<RawDocumentBuf, EvalError>
 
 /// The sharded collections of an arm whose documents are not even over the shards, each with the reason, as far as it is known.
 pub(super) fn uneven(plan: &Plan, arm: &Arm, sizes: &[CollectionSizes]) -> Vec<String> {
-    let uneven = sizes.iter().filter_map(|sizes| {
+    let distributed = sizes.iter().filter(|sizes| !sizes.shards.is_empty());
+    let uneven = distributed.filter_map(|sizes| {
         let collection = arm.collections.iter().find(|one| one.name == sizes.name)?;
         let sharding = collection.sharding.as_ref()?;
         let mean = sizes.shards.values().sum::<u64>() as f64 / sizes.shards.len() as f64;

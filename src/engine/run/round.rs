@@ -110,8 +110,9 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             self.phase(Some(round.index), cell.arm, RunPhase::Load);
             cell.prepared.before = self.sizes(cell, checkpointed).await?;
             // The data of later rounds are of the same kind.
-            if round.index == 0 {
-                round.warnings.extend(uneven(&self.plan, &self.plan.arms[cell.arm], &cell.prepared.before));
+            let arm = &self.plan.arms[cell.arm];
+            if round.index == 0 && !arm.is_repeat {
+                round.warnings.extend(uneven(&self.plan, arm, &cell.prepared.before));
             }
         }
         for place in shuffled(arms.len(), round.seed, PHASES, 2) {
