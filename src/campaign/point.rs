@@ -123,7 +123,11 @@ impl<'s, T: Target, G: Target + 'static> Point<'s, T, G> {
         for (place, arm) in self.experiment.plan.arms.iter().enumerate() {
             self.experiment.turn(place).await?;
             let command = rawdoc! { "setParameter": 1, "wiredTigerEngineRuntimeConfig": size.as_str() };
-            let set = self.experiment.target(place).run("admin", command, ReplyKind::Single).await;
+            let target = self.experiment.target(place);
+            let set = match target.run_on_others(&command).await {
+                Ok(()) => target.run("admin", command, ReplyKind::Single).await,
+                Err(failure) => Err(failure),
+            };
             set.map_err(|failure| RunError::Inspect { strategy: arm.name.clone(), failure })?;
         }
         Ok(())

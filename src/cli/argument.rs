@@ -14,7 +14,7 @@ use crate::scenario::{RunDefinition, Spanned};
 use crate::server::database_names::{DEFAULT_PREFIX, DatabaseNames};
 use crate::server::namespace::Namespace;
 
-use super::value::{assignment, cache_size, database_prefix, name, port, share};
+use super::value::{assignment, cache_size, database_prefix, members, name, port, share};
 
 /// The part of a scenario to measure.
 #[derive(Debug, Clone, Default, Args)]
@@ -84,7 +84,7 @@ pub struct ServerArguments {
     /// URI of a replica set or sharded cluster [env: MONGODB_URI] [default: an embedded server]
     ///
     /// The server must be MongoDB 5.0 or newer.
-    #[arg(long, value_name = "URI", conflicts_with_all = ["mongod", "cache_gb"])]
+    #[arg(long, value_name = "URI", conflicts_with_all = ["mongod", "cache_gb", "members"])]
     pub uri: Option<ConnectionString>,
     /// Use the server even if it holds other data [default: ask on a terminal]
     #[arg(long)]
@@ -130,6 +130,11 @@ pub struct EmbeddedArguments {
     /// WiredTiger cache of the embedded server in GB, 0.25 to 10000 [default: 1]
     #[arg(long, value_name = "GB", value_parser = cache_size, allow_hyphen_values = true)]
     pub cache_gb: Option<f64>,
+    /// Members of the embedded replica set, 1 or 3, all on this machine [default: 1]
+    ///
+    /// With 3, majority writes wait for a second member, and every member has a cache of its own. The members share CPU and disk.
+    #[arg(long, value_name = "N", value_parser = members, allow_hyphen_values = true)]
+    pub members: Option<u64>,
 }
 
 impl EmbeddedArguments {
@@ -237,7 +242,7 @@ pub fn one_of<const N: usize>(formats: [ReportFormat; N]) -> impl TypedValuePars
 /// `server`.
 #[derive(Debug, Subcommand)]
 pub enum ServerCommand {
-    /// Start a one-node replica set and print its URI; Ctrl-C stops and removes it
+    /// Start a replica set of one member, or three, and print its URI; Ctrl-C stops and removes it
     Start(StartArguments),
     /// Install MongoDB Community 6.0.5 for x86-64 Linux where docshape finds it (needs Python 3 with pip; 42 MB, hash checked)
     Install(InstallArguments),

@@ -57,7 +57,7 @@ impl EmbeddedArguments {
         let launcher = std::env::current_exe();
         let unknown = |error| CliError::failure(format!("cannot find the program of docshape: {error}"));
         let options = EmbeddedOptions::new(program?, launcher.map_err(unknown)?, std::env::temp_dir());
-        Ok(EmbeddedOptions { cache_gb: self.cache_gb(), ..options })
+        Ok(EmbeddedOptions { cache_gb: self.cache_gb(), members: self.members.unwrap_or(1) as usize, ..options })
     }
 }
 
@@ -107,10 +107,11 @@ async fn keep(options: &EmbeddedOptions) -> Result<Exit, CliError> {
         () = interrupt.arrived() => return Ok(Exit::Interrupted),
     };
     output::print(&format!("{}\n", server.uri()))?;
-    let folder = server.folder().display().to_string();
+    let folders: Vec<String> = server.members().map(|member| member.folder().display().to_string()).collect();
+    let members = if options.members > 1 { format!(", {} members,", options.members) } else { String::new() };
+    let (version, folders) = (&server.version, folders.join(", "));
     output::message(&format!(
-        "MongoDB {} is running with its data in {folder}; press Ctrl-C to stop it\n",
-        server.version
+        "MongoDB {version}{members} is running with its data in {folders}; press Ctrl-C to stop it\n"
     ));
     tokio::select! {
         error = server.exited() => Err(error.into()),

@@ -1,6 +1,6 @@
 //! Servers for one command: started or found, and cleaned up in every case.
 
-use futures_util::future::try_join_all;
+use futures_util::future::{pending, try_join_all};
 
 use crate::engine::{LoadThread, LoadThreads, StopFlag, split_clients};
 use crate::results::{ServerRecord, ServerSharing};
@@ -8,7 +8,7 @@ use crate::server::Target;
 use crate::server::client::MongoTarget;
 use crate::server::deployment::Deployment;
 use crate::server::embedded::{EmbeddedMongod, EmbeddedOptions};
-use crate::server::turns::EmbeddedServers;
+use crate::server::turns::{EmbeddedServers, Turns};
 
 use super::exit::{CliError, Exit};
 use super::interrupt::Interrupt;
@@ -87,7 +87,13 @@ impl Session {
             ServerChoice::Embedded(options) => {
                 let servers = EmbeddedServers::new(vec![unless_stopped(stop, EmbeddedMongod::start(options)).await?]);
                 let uri = servers.servers()[0].uri();
-                let result = async { work(connect(&uri, None, stop).await?).await }.await;
+                let result = async { work(connect(&uri, None, stop).await?).await };
+                // Where one member of a set ends by itself, `ended` ends the others, and so the work.
+                let watched = async {
+                    servers.ended().await;
+                    pending().await
+                };
+                let result = tokio::select! { result = result => result, never = watched => never };
                 end(servers, result)
             }
         }
@@ -138,7 +144,7 @@ impl Session {
     /// # Errors
     /// When a thread or a connection cannot be created.
     pub async fn load_threads(&self, clients: u64, threads: u64) -> Result<LoadThreads<MongoTarget>, CliError> {
-        file_limit::check(clients, threads, 1)?;
+        file_limit::check(clients, threads, if self.target.is_direct { 1 } else { self.deployment.topology.members() })?;
         let mut all = Vec::new();
         for clients in split_clients(clients as usize, threads as usize) {
             all.push(self.load_thread(clients as u32).await?);
@@ -181,8 +187,10 @@ async fn connect(uri: &str, is_confirmed: Option<bool>, stop: &StopFlag) -> Resu
         let first = MongoTarget::connect(uri, 1).await?;
         let deployment = Deployment::read(&first).await?;
         let patience = deployment.topology.patience();
-        let target =
+        let mut target =
             if patience > first.patience() { MongoTarget::connect_patiently(uri, 1, patience).await? } else { first };
+        // Whether a server may be used is only asked about those that docshape has not started.
+        target.is_own = is_confirmed.is_none();
         Ok::<_, CliError>(Session { target, deployment, is_confirmed, stop: stop.clone(), uri: uri.to_owned() })
     };
     unless_stopped(stop, connecting).await

@@ -81,6 +81,13 @@ pub(crate) fn cache_size(text: &str) -> Result<f64, String> {
     gb.ok_or_else(|| "expected a number of GB from 0.25 to 10000".to_owned())
 }
 
+/// The members of an embedded set.
+pub(crate) fn members(text: &str) -> Result<u64, String> {
+    whole::<1, 3>(text).ok().filter(|members| *members != 2).ok_or_else(|| {
+        "expected 1 or 3: of two members, both would have to acknowledge a majority write".to_owned()
+    })
+}
+
 /// A length of time from a millisecond to a day: a number and its unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
@@ -130,6 +137,8 @@ mod tests {
         for text in ["0.2", "NaN", "inf", "-1", "big"] {
             assert!(cache_size(text).is_err(), "{text}");
         }
+        assert_eq!(["1", "3"].map(members), [Ok(1), Ok(3)]);
+        assert!(["0", "2", "4", "x"].iter().all(|text| members(text).is_err()));
         assert!(seed("-1").is_err() && port("0").is_err() && port("65536").is_err());
     }
 

@@ -34,7 +34,7 @@ Examples: docshape run blog-comments             measure a built-in scenario
           docshape run shop.yaml --preset smoke  try it in 20 seconds";
 
 /// Options that `-h` leaves to `--help`.
-pub const RARE: &str = "all_strategies share write_concern yes db_prefix mongod cache_gb no_verify like rounds slices isolate \
+pub const RARE: &str = "all_strategies share write_concern yes db_prefix mongod cache_gb members no_verify like rounds slices isolate \
     shared_mongod same_data calls duration arrivals rtt threads timeout noise error_budget seed ab claims \
     junit tolerance keep refine never budget write fault only threshold save_run";
 

@@ -28,7 +28,13 @@ impl CrudCompiler<'_, '_> {
         entries.extend(body);
         let writes = self.word.writes();
         let write_concern = |concerns: &Concerns| constant("writeConcern", concerns.write_concern());
-        let read_concern = |concerns: &Concerns| constant("readConcern", map("level", Value::text(&concerns.read)));
+        let text = |name: &str| self.option(name).and_then(Node::as_text);
+        let level = text("readConcern");
+        let read_concern = |concerns: &Concerns| {
+            constant("readConcern", map("level", Value::text(level.unwrap_or(&concerns.read))))
+        };
+        // The primary is what every command is sent to.
+        let read_preference = text("readPreference").filter(|preference| *preference != "primary").map(Box::from);
         entries.extend(if writes { concerns.map(write_concern) } else { concerns.map(read_concern) });
         Some(Command {
             label: format!("{} {}", self.word.name(), self.collection.value),
@@ -36,6 +42,7 @@ impl CrudCompiler<'_, '_> {
             documents,
             reply: reply_shape(self.word),
             alias: None,
+            read_preference,
             writes,
             changes: writes,
         })

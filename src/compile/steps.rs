@@ -29,6 +29,8 @@ pub struct StepCompiler<'r, 'a> {
     pub concerns: &'r Concerns,
     /// The slot of `reply`.
     pub reply: usize,
+    /// Whether it is an operation, whose reads may be sent to any member: others are to find what was written.
+    pub is_operation: bool,
     /// Whether the present step is inside of a `transaction`.
     in_transaction: bool,
     /// The collections named so far; `None` after a name that is not known.
@@ -41,7 +43,8 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
     pub fn new(mut scope: Scope<'a>, collections: &'r [Instance<'r>], concerns: &'r Concerns) -> StepCompiler<'r, 'a> {
         let reply = scope.assign("reply", Origin::Reply, None);
         let (used, places) = (Some(BTreeSet::new()), Places::default());
-        StepCompiler { scope, collections, concerns, reply, in_transaction: false, used, places }
+        let (is_operation, in_transaction) = (false, false);
+        StepCompiler { scope, collections, concerns, reply, is_operation, in_transaction, used, places }
     }
 
     /// The program; `None` when there were problems. `returns` says whether a result is declared.
@@ -89,6 +92,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
                         self.used = None;
                     }
                 }
+                self.check_read_options(options);
                 let word = word.value;
                 let command = CrudCompiler { word, collection, options, scope: &mut self.scope }.compile(concerns);
                 let alias = self.set_reply(alias.as_ref(), reply_shape(word));
@@ -179,6 +183,23 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         Some(Step::Try { body: made?, catches: catches? })
     }
 
+    /// Reports options of a read where docshape decides what it sees.
+    fn check_read_options(&self, options: &[(Spanned<String>, Node)]) {
+        let writes = options.iter().any(|(name, node)| name.value == "pipeline" && writes_elsewhere(node));
+        for (name, _) in options {
+            let reason = match name.value.as_str() {
+                "readConcern" | "readPreference" if self.in_transaction => "a transaction reads a snapshot of the primary",
+                "readConcern" | "readPreference" if !self.is_operation => {
+                    "only operations have it: states and audits have to find what was written, on the primary"
+                }
+                "readPreference" if writes => "the primary executes a pipeline that writes",
+                _ => continue,
+            };
+            let message = format!("`{}` is not possible here", name.value);
+            self.scope.diagnostics.error(name.span, message, format!("remove it: {reason}"));
+        }
+    }
+
     /// Notes a collection that is used. Reports an undeclared one: the server would silently create a new, empty one.
     fn use_collection(&mut self, collection: &Spanned<String>) {
         if collection.value.contains('<') {
@@ -263,6 +284,7 @@ fn raw_command(written: &Node, template: Template) -> Command {
         documents: None,
         reply: ReplyShape::Whole,
         alias: None,
+        read_preference: None,
         writes: true,
         changes: !READS.contains(&name),
     }

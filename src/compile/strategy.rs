@@ -75,7 +75,8 @@ impl StrategyCompiler<'_> {
         all(operations.map(|operation| {
             let steps = find(&self.strategy.operations, &operation.name.value)?;
             let scope = step_scope(operation, self.names, self.diagnostics);
-            self.program(scope, steps, operation.returns.is_some())
+            let compiler = StepCompiler::new(scope, self.collections, self.concerns);
+            StepCompiler { is_operation: true, ..compiler }.compile(steps, operation.returns.is_some())
         }))
     }
 

@@ -251,6 +251,9 @@ pub struct Command {
     pub reply: ReplyShape,
     /// The slot of `as`.
     pub alias: Option<usize>,
+    /// The read preference, such as `secondary`; `None`: the primary answers. A call of a measurement follows it, everything else reads
+    /// from the primary.
+    pub read_preference: Option<Box<str>>,
     /// Whether its kind changes data; a raw command is assumed to.
     pub writes: bool,
     /// Whether it changes data; unlike `writes`, it is false of raw commands that only read.

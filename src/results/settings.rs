@@ -86,6 +86,9 @@ pub struct RunSettings {
     pub rtt: f64,
     /// Cache of the embedded server in GB; `None` with a server of the user's.
     pub cache_gb: Option<f64>,
+    /// Members of every embedded set; `None` for one, and with a server of the user's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub members: Option<u64>,
     /// A ratio this close to 1 (0.02 for 2 %) is never reported as a difference.
     pub noise: f64,
     /// The largest share (0 to 1) of failed calls with which a run is valid.
@@ -302,7 +305,15 @@ impl RunSettings {
                 .shows(Some(&self.write_concern))
                 .takes((self.write_concern != "majority").then_some(&self.write_concern)),
             Setting::new("", "read concern").shows(Some(&self.read_concern)),
-            Setting::new("cache-gb", "cache").shows(self.cache_gb.map(|gb| format!("{gb} GB"))).takes(self.cache_gb),
+            Setting::new("members", "members")
+                .shows(self.members.map(|members| format!("{members} on one machine; CPU time is that of the primary")))
+                .takes(self.members),
+            Setting::new("cache-gb", "cache")
+                .shows(self.cache_gb.map(|gb| match self.members {
+                    Some(members) => format!("{gb} GB per member, {} GB per set", gb * members as f64),
+                    None => format!("{gb} GB"),
+                }))
+                .takes(self.cache_gb),
         ]
     }
 }

@@ -92,6 +92,20 @@ const BATCH_SIZE: KeyDefinition =
 const HINT: KeyDefinition = optional("hint", Takes::Hint, "the index to use").example("{ post: 1 }");
 const COLLATION: KeyDefinition =
     optional("collation", Takes::Document, "how texts compare").example("{ locale: en, strength: 2 }");
+const READ_CONCERN: KeyDefinition = optional(
+    "readConcern",
+    Takes::OneOf(&["local", "available", "majority", "linearizable", "snapshot"]),
+    "which writes a read sees",
+)
+.default("`local`", "local")
+.example("majority");
+const READ_PREFERENCE: KeyDefinition = optional(
+    "readPreference",
+    Takes::OneOf(&["primary", "primaryPreferred", "secondary", "secondaryPreferred", "nearest"]),
+    "which members may answer",
+)
+.default("`primary`", "primary")
+.example("secondaryPreferred");
 const PIPELINE: KeyDefinition =
     required("pipeline", Takes::Items, "the stages").example("[{ $match: { post: <post> } }]");
 const DISTINCT_KEY: KeyDefinition = required("key", Takes::Text, "the path whose values are returned").example("name");
@@ -120,11 +134,15 @@ macro_rules! command {
 pub(super) static COMMANDS: [(CommandWord, Keys); 15] = [
     command!(InsertOne, "insertOne", [DOCUMENT]),
     command!(InsertMany, "insertMany", [DOCUMENTS, ORDERED]),
-    command!(FindOne, "findOne", [FILTER, PROJECTION, SORT, SKIP, HINT, COLLATION]),
-    command!(Find, "find", [FILTER, PROJECTION, SORT, SKIP, LIMIT, BATCH_SIZE, HINT, COLLATION]),
-    command!(Aggregate, "aggregate", [PIPELINE, BATCH_SIZE, HINT, COLLATION]),
-    command!(CountDocuments, "countDocuments", [FILTER, SKIP, LIMIT, HINT, COLLATION]),
-    command!(Distinct, "distinct", [DISTINCT_KEY, FILTER, COLLATION]),
+    command!(FindOne, "findOne", [FILTER, PROJECTION, SORT, SKIP, HINT, COLLATION, READ_CONCERN, READ_PREFERENCE]),
+    command!(
+        Find,
+        "find",
+        [FILTER, PROJECTION, SORT, SKIP, LIMIT, BATCH_SIZE, HINT, COLLATION, READ_CONCERN, READ_PREFERENCE]
+    ),
+    command!(Aggregate, "aggregate", [PIPELINE, BATCH_SIZE, HINT, COLLATION, READ_CONCERN, READ_PREFERENCE]),
+    command!(CountDocuments, "countDocuments", [FILTER, SKIP, LIMIT, HINT, COLLATION, READ_CONCERN, READ_PREFERENCE]),
+    command!(Distinct, "distinct", [DISTINCT_KEY, FILTER, COLLATION, READ_CONCERN, READ_PREFERENCE]),
     command!(UpdateOne, "updateOne", [THE_FILTER, UPDATE, SORT, UPSERT, ARRAY_FILTERS, HINT, COLLATION]),
     command!(UpdateMany, "updateMany", [THE_FILTER, UPDATE, UPSERT, ARRAY_FILTERS, HINT, COLLATION]),
     command!(ReplaceOne, "replaceOne", [THE_FILTER, REPLACEMENT, SORT, UPSERT, HINT, COLLATION]),

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use bson::{RawDocumentBuf, rawdoc};
+use bson::{RawDocument, RawDocumentBuf, rawdoc};
 use futures_util::{Stream, StreamExt};
 use mongodb::event::EventHandler;
-use mongodb::options::{ClientOptions, ServerAddress, Tls, TlsOptions};
+use mongodb::options::{ClientOptions, ReadPreference, SelectionCriteria, ServerAddress, Tls, TlsOptions};
 use mongodb::raw_batch_cursor::RawBatch;
 use mongodb::{Client, ClientSession, Database};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -85,6 +85,10 @@ pub struct MongoTarget {
     pool_size: u32,
     patience: Duration,
     hosts: Vec<ServerAddress>,
+    /// Whether it is connected to one member only, whatever the set has.
+    pub is_direct: bool,
+    /// Whether it is a set of docshape's own, whose first host is the primary.
+    pub is_own: bool,
     /// Whether connections are encrypted.
     pub has_tls: bool,
     watch: Arc<PoolWatch>,
@@ -124,11 +128,12 @@ impl MongoTarget {
         options.cmap_event_handler = Some(EventHandler::callback(move |event| pools.note(event)));
         options.sdam_event_handler = Some(EventHandler::callback(move |event| members.primary.see(&event)));
         let hosts = options.hosts.clone();
+        let (is_direct, is_own) = (options.direct_connection.unwrap_or(false), false);
         let has_tls = matches!(options.tls, Some(Tls::Enabled(_)));
         let client =
             Client::with_options(options).map_err(|error| ConnectError::Driver(Failure::from(error).message))?;
         let (handles, sessions) = (RefCell::default(), Sessions::default());
-        Ok(Self { client, pool_size, patience, hosts, has_tls, watch, handles, sessions })
+        Ok(Self { client, pool_size, patience, hosts, is_direct, is_own, has_tls, watch, handles, sessions })
     }
 
     /// As [`connect_patiently`](Self::connect_patiently), and opens all connections.
@@ -181,6 +186,23 @@ impl MongoTarget {
         self.watch.take_check_outs()
     }
 
+    /// Sends a command to the primary, or to a member that fits.
+    async fn select(
+        &self,
+        member: Option<SelectionCriteria>,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> Result<Reply, Failure> {
+        let mut session = self.sessions.take(&self.client).await?;
+        let sent = send(&self.database(database), &mut session, member, command, kind).await;
+        // A session on whose connection a command got lost is not used again, as the specification of sessions asks.
+        if !matches!(&sent, Err(failure) if failure.kind == FailureKind::Network) {
+            self.sessions.put_back(session);
+        }
+        sent
+    }
+
     /// A handle is an `Arc` inside, but making one copies the client's default concerns.
     fn database(&self, name: &str) -> Database {
         let mut handles = self.handles.borrow_mut();
@@ -205,13 +227,25 @@ impl fmt::Debug for MongoTarget {
 
 impl Target for MongoTarget {
     async fn run(&self, database: &str, command: RawDocumentBuf, kind: ReplyKind) -> Result<Reply, Failure> {
-        let mut session = self.sessions.take(&self.client).await?;
-        let sent = send(&self.database(database), &mut session, command, kind).await;
-        // A session on whose connection a command got lost is not used again, as the specification of sessions asks.
-        if !matches!(&sent, Err(failure) if failure.kind == FailureKind::Network) {
-            self.sessions.put_back(session);
+        self.select(None, database, command, kind).await
+    }
+
+    async fn run_from(
+        &self,
+        preference: &str,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> Result<Reply, Failure> {
+        self.select(Some(member(preference)?), database, command, kind).await
+    }
+
+    async fn run_on_others(&self, command: &RawDocument) -> Result<(), Failure> {
+        for host in self.hosts.iter().skip(1).filter(|_| self.is_own).cloned() {
+            let is_it = SelectionCriteria::Predicate(Arc::new(move |server| *server.address() == host));
+            self.select(Some(is_it), "admin", command.to_owned(), ReplyKind::Single).await?;
         }
-        sent
+        Ok(())
     }
 
     fn patience(&self) -> Duration {
@@ -234,12 +268,27 @@ impl Target for MongoTarget {
         kind: ReplyKind,
     ) -> Result<Reply, Failure> {
         let Some(session) = transaction.session() else { return self.run(database, command, kind).await };
-        send(&self.database(database), session, command, kind).await
+        send(&self.database(database), session, None, command, kind).await
     }
 
     async fn end(&self, transaction: &mut Transaction, commits: bool) -> Result<(), Failure> {
         transaction.end(commits).await
     }
+}
+
+/// The members that a read preference permits.
+fn member(preference: &str) -> Result<SelectionCriteria, Failure> {
+    let preference = match preference {
+        "primary" => ReadPreference::Primary,
+        "primaryPreferred" => ReadPreference::PrimaryPreferred { options: None },
+        "secondary" => ReadPreference::Secondary { options: None },
+        "secondaryPreferred" => ReadPreference::SecondaryPreferred { options: None },
+        "nearest" => ReadPreference::Nearest { options: None },
+        unknown => {
+            return Err(Failure::new(FailureKind::Driver, format!("`{unknown}` is no read preference of MongoDB")));
+        }
+    };
+    Ok(SelectionCriteria::ReadPreference(preference))
 }
 
 /// The server would close the connection without an answer.
@@ -255,17 +304,22 @@ fn check_length(command: &RawDocumentBuf) -> Result<(), Failure> {
 async fn send(
     database: &Database,
     session: &mut ClientSession,
+    member: Option<SelectionCriteria>,
     command: RawDocumentBuf,
     kind: ReplyKind,
 ) -> Result<Reply, Failure> {
     check_length(&command)?;
     match kind {
         ReplyKind::Cursor => {
-            let mut cursor = database.run_raw_cursor_command(command).session(&mut *session).batch().await?;
+            let sent = database.run_raw_cursor_command(command);
+            let sent = if let Some(member) = member { sent.selection_criteria(member) } else { sent };
+            let mut cursor = sent.session(&mut *session).batch().await?;
             drain(cursor.stream(session)).await
         }
         ReplyKind::Single | ReplyKind::Writes | ReplyKind::Counts => {
-            let reply = database.run_raw_command(command).session(session).await?;
+            let sent = database.run_raw_command(command);
+            let sent = if let Some(member) = member { sent.selection_criteria(member) } else { sent };
+            let reply = sent.session(session).await?;
             match WriteCounts::of(&reply) {
                 Some(counts) if kind == ReplyKind::Counts => Ok(Reply::Counts(counts)),
                 Some(_) | None => single(reply, kind),

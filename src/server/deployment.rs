@@ -42,6 +42,14 @@ pub enum Topology {
 }
 
 impl Topology {
+    /// The servers to which a client has connections, as far as they are known.
+    pub fn members(self) -> u64 {
+        match self {
+            Topology::ReplicaSet { members } => members.max(1) as u64,
+            Topology::Sharded => 1,
+        }
+    }
+
     /// How long a server may not answer before it counts as lost: longer than a normal failover, where there can be one.
     pub fn patience(self) -> Duration {
         match self {

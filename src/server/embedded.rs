@@ -1,9 +1,10 @@
-//! A `mongod` of our own: a one-node replica set on a free loopback port, in a temporary folder.
+//! A replica set of our own, of one `mongod` or several: each on a free loopback port, with a temporary folder.
 //!
 //! It must never outlive docshape, however docshape ends, and must not die before docshape has saved its results:
 //!
 //! * It runs in a process group of its own, so that Ctrl-C in the terminal reaches docshape only.
-//! * [`EmbeddedMongod`] ends it and removes its folder when dropped: at the end, on errors, in a panic.
+//! * [`EmbeddedMongod`] ends it and removes its folder when dropped: at the end, on errors, in a panic. The primary owns the
+//!   other members, and a set of which one member has ended is ended as a whole.
 //! * When docshape is killed outright, the kernel kills it through the parent-death signal, which [`exec_mongod`] asks
 //!   for between fork and exec. The folder then stays until the next start, which removes it.
 //!
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::Duration;
 
-use bson::{RawDocumentBuf, rawdoc};
+use futures_util::future::{try_join, try_join_all};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
@@ -28,15 +29,15 @@ use tokio::time::{Instant, sleep};
 
 use crate::error::KindedError;
 
-use super::client::{ConnectError, MongoTarget};
+use super::client::ConnectError;
 use super::folder::{self, Folder};
 pub use super::launch::{EXEC_SUBCOMMAND, exec_mongod};
-use super::launch::{REPLICA_SET, command};
+use super::launch::command;
 pub use super::locate::{LocateError, locate};
-use super::{Failure, ReplyKind, Target, server_log};
+use super::{Failure, server_log};
 
 /// How long a start may take until the server accepts writes.
-const START: Duration = Duration::from_secs(60);
+pub(super) const START: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 /// Ports to try before giving up.
 const PORTS: usize = 10;
@@ -55,24 +56,26 @@ pub struct EmbeddedOptions {
     pub launcher: PathBuf,
     /// The folder in which the server's own folder is created.
     pub temp_dir: PathBuf,
-    /// The size of the WiredTiger cache in GB, at least 0.25.
+    /// The size of the WiredTiger cache of each member in GB, at least 0.25.
     pub cache_gb: f64,
-    /// The first port to try; any free one when absent or taken.
+    /// The first port to try for the primary; any free one when absent or taken.
     pub port: Option<u16>,
     /// When it writes checkpoints.
     pub checkpoints: Checkpoints,
     /// Whether the server will be disturbed: its clients then look for a primary instead of taking it for one.
     pub is_disturbed: bool,
-    /// Further arguments for `mongod`, after ours.
+    /// The members of the set.
+    pub members: usize,
+    /// Further arguments for every `mongod`, after ours.
     pub extra_arguments: Vec<OsString>,
 }
 
 impl EmbeddedOptions {
-    /// The usual options: a cache of 1 GB, any free port, checkpoints.
+    /// The usual options: one member, a cache of 1 GB, any free port, checkpoints.
     pub fn new(program: PathBuf, launcher: PathBuf, temp_dir: PathBuf) -> Self {
         let (cache_gb, port, checkpoints, extra_arguments) = (1.0, None, Checkpoints::EveryMinute, Vec::new());
-        let is_disturbed = false;
-        Self { program, launcher, temp_dir, cache_gb, port, checkpoints, is_disturbed, extra_arguments }
+        let (is_disturbed, members) = (false, 1);
+        Self { program, launcher, temp_dir, cache_gb, port, checkpoints, is_disturbed, members, extra_arguments }
     }
 }
 
@@ -143,21 +146,23 @@ pub enum EmbeddedError {
     Connect(#[from] ConnectError),
 }
 
-/// A running server of our own. Dropping it ends the server and removes its data.
+/// A running server of our own, with the other members of its set, if there are any: it is their primary. Dropping it ends them and
+/// removes their data.
 #[derive(Debug)]
 pub struct EmbeddedMongod {
     child: RefCell<Child>,
     /// Whether docshape itself has killed it.
     is_down: Cell<bool>,
     folder: Folder,
-    options: EmbeddedOptions,
-    port: u16,
+    pub(super) options: EmbeddedOptions,
+    pub(super) port: u16,
+    pub(super) secondaries: Vec<EmbeddedMongod>,
     /// The version of the server, such as `6.0.5`.
     pub version: String,
 }
 
 impl EmbeddedMongod {
-    /// Removes what dead runs left behind, starts a server, and waits until it accepts writes.
+    /// Removes what dead runs left behind, starts a set, and waits until it accepts writes and all members follow.
     ///
     /// Await it with `block_on` on the main thread; see the module's text for why.
     pub async fn start(options: &EmbeddedOptions) -> Result<Self, EmbeddedError> {
@@ -165,38 +170,27 @@ impl EmbeddedMongod {
             return Err(EmbeddedError::CacheSize(options.cache_gb));
         }
         folder::sweep(&options.temp_dir);
+        let secondaries = try_join_all((1..options.members).map(|_| Self::start_process(options, None)));
+        let (mut server, secondaries) = try_join(Self::start_process(options, options.port), secondaries).await?;
+        server.secondaries = secondaries;
+        server.initiate().await?;
+        Ok(server)
+    }
+
+    /// Starts a process and waits until it listens, at this port if it is free.
+    async fn start_process(options: &EmbeddedOptions, port: Option<u16>) -> Result<Self, EmbeddedError> {
         let mut log = String::new();
         for attempt in 0..PORTS {
-            let port = options.port.filter(|_| attempt == 0).map_or_else(free_port, Ok);
+            let port = port.filter(|_| attempt == 0).map_or_else(free_port, Ok);
             let port = port.map_err(|error| EmbeddedError::NoPort(error.to_string()))?;
-            let mut server = Self::launch(options, port)?;
-            match server.become_primary().await {
+            let server = Self::launch(options, port)?;
+            match server.wait_until_listening().await {
                 Ok(()) => return Ok(server),
                 Err(EmbeddedError::Exited { status, log: last, .. }) if is_taken(status, &last) => log = last,
                 Err(error) => return Err(error),
             }
         }
         Err(EmbeddedError::NoPort(log))
-    }
-
-    /// The connection string, good for any client on this machine.
-    pub fn uri(&self) -> String {
-        format!("mongodb://127.0.0.1:{}/?directConnection=true", self.port)
-    }
-
-    /// The connection string for a client that keeps its connections while the server is suspended: it asks for the
-    /// server's state when it connects and then once a day, so that it does not take the server for lost.
-    pub fn patient_uri(&self) -> String {
-        const DAY_IN_MS: u32 = 24 * 60 * 60 * 1_000;
-        /// Longer than a restart takes.
-        const RESTART_IN_MS: u32 = 30_000;
-        let uri = if self.options.is_disturbed {
-            let port = self.port;
-            format!("mongodb://127.0.0.1:{port}/?replicaSet={REPLICA_SET}&serverSelectionTimeoutMS={RESTART_IN_MS}")
-        } else {
-            self.uri()
-        };
-        format!("{uri}&serverMonitoringMode=poll&heartbeatFrequencyMS={DAY_IN_MS}")
     }
 
     /// The process id of the server.
@@ -221,31 +215,34 @@ impl EmbeddedMongod {
         }
     }
 
-    /// Why the server ended by itself, if it did.
+    /// Why the server or another member ended by itself, if one did. The others are then killed: a set that lacks one is another set.
     pub fn ended(&self) -> Option<EmbeddedError> {
-        self.still_running().err()
+        let error = self.members().find_map(|member| member.still_running().err())?;
+        self.members().for_each(|member| drop(member.kill()));
+        Some(error)
     }
 
-    /// Stops the process until [`EmbeddedMongod::resume`], and waits until all of its threads have stopped: those in a
-    /// write to the disk finish it first. Its connections stay open.
+    /// Stops the processes until [`EmbeddedMongod::resume`], and waits until all of their threads have stopped: those in a
+    /// write to the disk finish it first. Their connections stay open.
     ///
     /// # Errors
-    /// When it has ended.
+    /// When one has ended.
     pub async fn suspend(&self) -> Result<(), EmbeddedError> {
-        self.signal(Signal::SIGSTOP, "suspended")?;
-        let pid = self.process();
-        // The process stays waitable, because its end is noticed elsewhere.
-        let states = WaitPidFlag::WSTOPPED | WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
-        let _ = tokio::task::spawn_blocking(move || waitid(Id::Pid(pid), states)).await;
-        self.still_running()
+        self.members().try_for_each(|member| member.signal(Signal::SIGSTOP, "suspended"))?;
+        for pid in self.members().map(Self::process) {
+            // The process stays waitable, because its end is noticed elsewhere.
+            let states = WaitPidFlag::WSTOPPED | WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
+            let _ = tokio::task::spawn_blocking(move || waitid(Id::Pid(pid), states)).await;
+        }
+        self.ended().map_or(Ok(()), Err)
     }
 
-    /// Lets a suspended process continue.
+    /// Lets suspended processes continue.
     ///
     /// # Errors
-    /// When it has ended.
+    /// When one has ended.
     pub fn resume(&self) -> Result<(), EmbeddedError> {
-        self.signal(Signal::SIGCONT, "resumed")
+        self.members().try_for_each(|member| member.signal(Signal::SIGCONT, "resumed"))
     }
 
     /// Kills the process, until [`EmbeddedMongod::start_again`].
@@ -282,11 +279,13 @@ impl EmbeddedMongod {
         Pid::from_raw(self.pid().cast_signed())
     }
 
-    /// Ends the server and removes its folder; an error when the folder could not be removed.
+    /// Ends all members and removes their folders; the first error when a folder could not be removed.
     pub fn stop(mut self) -> Result<(), EmbeddedError> {
         self.end();
+        let others = std::mem::take(&mut self.secondaries).into_iter().map(Self::stop).fold(Ok(()), Result::and);
         let path = self.folder.path().to_owned();
-        self.folder.remove().map_err(|source| EmbeddedError::Folder { path, deed: "removed", source })
+        let removed = self.folder.remove().map_err(|source| EmbeddedError::Folder { path, deed: "removed", source });
+        removed.and(others)
     }
 
     fn launch(options: &EmbeddedOptions, port: u16) -> Result<Self, EmbeddedError> {
@@ -294,8 +293,8 @@ impl EmbeddedMongod {
         let folder = Folder::create(&options.temp_dir).map_err(unusable)?;
         std::fs::create_dir(folder.path().join("data")).map_err(unusable)?;
         let child = RefCell::new(Self::spawn(options, &folder, port)?);
-        let (is_down, options, version) = (Cell::new(false), options.clone(), String::new());
-        Ok(Self { child, is_down, folder, options, port, version })
+        let (is_down, options, secondaries, version) = (Cell::new(false), options.clone(), Vec::new(), String::new());
+        Ok(Self { child, is_down, folder, options, port, secondaries, version })
     }
 
     fn spawn(options: &EmbeddedOptions, folder: &Folder, port: u16) -> Result<Child, EmbeddedError> {
@@ -306,34 +305,17 @@ impl EmbeddedMongod {
         child.map_err(|source| EmbeddedError::Process { program: options.launcher.clone(), deed: "started", source })
     }
 
-    async fn become_primary(&mut self) -> Result<(), EmbeddedError> {
+    async fn wait_until_listening(&self) -> Result<(), EmbeddedError> {
         let deadline = Instant::now() + START;
         // Asking the port instead could reach another process that took it before our server.
         while !server_log::listening(self.folder.path()) {
             self.pause(deadline).await?;
         }
-        let target = MongoTarget::connect(&self.uri(), 1).await?;
-        let member = rawdoc! { "_id": 0, "host": format!("127.0.0.1:{}", self.port) };
-        let set = rawdoc! { "replSetInitiate": { "_id": REPLICA_SET, "members": [member] } };
-        self.ask(&target, set).await?;
-        while !self.ask(&target, rawdoc! { "hello": 1 }).await?.get_bool("isWritablePrimary").unwrap_or(false) {
-            self.pause(deadline).await?;
-        }
-        let build = self.ask(&target, rawdoc! { "buildInfo": 1 }).await?;
-        self.version = build.get_str("version").unwrap_or("unknown").to_owned();
         Ok(())
     }
 
-    /// Sends an administrator's command; if the server died meanwhile, its own log explains more than the driver's.
-    async fn ask(&self, target: &MongoTarget, command: RawDocumentBuf) -> Result<RawDocumentBuf, EmbeddedError> {
-        let reply = target.run("admin", command, ReplyKind::Single).await;
-        if reply.is_err() {
-            self.still_running()?;
-        }
-        Ok(reply?.into_document())
-    }
-
-    async fn pause(&self, deadline: Instant) -> Result<(), EmbeddedError> {
+    /// Waits a little, unless the process has ended or the deadline has passed.
+    pub(super) async fn pause(&self, deadline: Instant) -> Result<(), EmbeddedError> {
         self.still_running()?;
         if Instant::now() >= deadline {
             let log = server_log::reason(self.folder.path());
@@ -343,7 +325,7 @@ impl EmbeddedMongod {
         Ok(())
     }
 
-    fn still_running(&self) -> Result<(), EmbeddedError> {
+    pub(super) fn still_running(&self) -> Result<(), EmbeddedError> {
         if self.is_down.get() {
             return Ok(());
         }

@@ -22,6 +22,17 @@ pub struct FlushCost {
 /// # Errors
 /// When the server fails for another reason.
 pub async fn flush(target: &impl Target) -> Result<bool, Failure> {
+    let is_flushed = flush_primary(target).await?;
+    flush_others(target).await?;
+    Ok(is_flushed)
+}
+
+/// Flushes the other members of a set of docshape's own: the checkpoints that they owe would fall into the next measurement.
+async fn flush_others(target: &impl Target) -> Result<(), Failure> {
+    target.run_on_others(&rawdoc! { "fsync": 1 }).await
+}
+
+async fn flush_primary(target: &impl Target) -> Result<bool, Failure> {
     match target.run("admin", rawdoc! { "fsync": 1 }, ReplyKind::Single).await {
         Ok(_) => Ok(true),
         // 13: not authorised; 59: no such command (mongos); 115: not supported.
@@ -30,16 +41,17 @@ pub async fn flush(target: &impl Target) -> Result<bool, Failure> {
     }
 }
 
-/// As [`flush`], and measures what it wrote; `None` when the user is not authorised to flush.
+/// As [`flush`], and measures what the primary wrote; `None` when the user is not authorised to flush.
 ///
 /// # Errors
 /// When the server fails for another reason.
 pub async fn flush_cost(target: &impl Target) -> Result<Option<FlushCost>, Failure> {
     let before = written(target).await;
     let started = Instant::now();
-    let is_flushed = flush(target).await?;
+    let is_flushed = flush_primary(target).await?;
     let seconds = started.elapsed().as_secs_f64();
     let after = if is_flushed { written(target).await } else { None };
+    flush_others(target).await?;
     let bytes = before.zip(after).and_then(|(before, after)| u64::try_from(after - before).ok());
     Ok(is_flushed.then_some(FlushCost { seconds, bytes }))
 }

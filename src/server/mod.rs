@@ -22,6 +22,7 @@ mod pool;
 pub mod primary;
 pub mod process;
 pub mod reader;
+mod replica_set;
 mod server_log;
 mod session;
 pub mod steady;
@@ -200,6 +201,23 @@ pub trait Target {
         command: RawDocumentBuf,
         kind: ReplyKind,
     ) -> impl Future<Output = Result<Reply, Failure>>;
+
+    /// As [`Target::run`], for a read that a read preference of MongoDB, such as `secondary`, sends to a member. A target that is one
+    /// server answers itself.
+    fn run_from(
+        &self,
+        _preference: &str,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> impl Future<Output = Result<Reply, Failure>> {
+        self.run(database, command, kind)
+    }
+
+    /// Sends an administrator's command to all members but the primary, as far as they are servers of docshape's own.
+    fn run_on_others(&self, _command: &RawDocument) -> impl Future<Output = Result<(), Failure>> {
+        async { Ok(()) }
+    }
 
     /// How long a server may not answer before it counts as lost.
     fn patience(&self) -> Duration {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bson::RawDocumentBuf;
+use bson::{RawDocument, RawDocumentBuf};
 
 use super::primary::PrimaryChange;
 use super::{Failure, Reply, ReplyKind, Target, Transaction};
@@ -34,20 +34,23 @@ pub struct Sending<'s> {
     pub command: RawDocumentBuf,
     /// Its reply.
     pub kind: ReplyKind,
+    /// The read preference by which a member is chosen.
+    pub preference: Option<&'s str>,
     /// The transaction that it is in.
     pub transaction: Option<&'s mut Transaction>,
 }
 
 impl Sending<'_> {
-    /// Sends it, as [`Target::run`] or [`Target::run_in`] do.
+    /// Sends it, as [`Target::run`], [`Target::run_from`] or [`Target::run_in`] do.
     ///
     /// # Errors
     /// When the server or the connection fails.
     pub async fn send(self, target: &impl Target) -> Result<Reply, Failure> {
-        let Sending { database, command, kind, transaction } = self;
-        match transaction {
-            Some(transaction) => target.run_in(transaction, database, command, kind).await,
-            None => target.run(database, command, kind).await,
+        let Sending { database, command, kind, preference, transaction } = self;
+        match (transaction, preference) {
+            (Some(transaction), _) => target.run_in(transaction, database, command, kind).await,
+            (None, Some(preference)) => target.run_from(preference, database, command, kind).await,
+            (None, None) => target.run(database, command, kind).await,
         }
     }
 }
@@ -59,7 +62,21 @@ impl<W: TargetWrapper> Target for W {
         command: RawDocumentBuf,
         kind: ReplyKind,
     ) -> impl Future<Output = Result<Reply, Failure>> {
-        self.pass(Sending { database, command, kind, transaction: None })
+        self.pass(Sending { database, command, kind, preference: None, transaction: None })
+    }
+
+    async fn run_from(
+        &self,
+        preference: &str,
+        database: &str,
+        command: RawDocumentBuf,
+        kind: ReplyKind,
+    ) -> Result<Reply, Failure> {
+        self.pass(Sending { database, command, kind, preference: Some(preference), transaction: None }).await
+    }
+
+    fn run_on_others(&self, command: &RawDocument) -> impl Future<Output = Result<(), Failure>> {
+        self.inner().run_on_others(command)
     }
 
     fn patience(&self) -> Duration {
@@ -81,7 +98,7 @@ impl<W: TargetWrapper> Target for W {
         command: RawDocumentBuf,
         kind: ReplyKind,
     ) -> Result<Reply, Failure> {
-        self.pass(Sending { database, command, kind, transaction: Some(transaction) }).await
+        self.pass(Sending { database, command, kind, preference: None, transaction: Some(transaction) }).await
     }
 
     fn end(&self, transaction: &mut Transaction, commits: bool) -> impl Future<Output = Result<(), Failure>> {

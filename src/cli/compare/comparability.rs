@@ -110,6 +110,10 @@ fn settings(before: &RunRecord, after: &RunRecord) -> Vec<String> {
         let (old, new) = (old.clients, new.clients);
         found.push(format!("their numbers of clients differ, {old} and {new}: use --clients {old}"));
     }
+    if old.members != new.members {
+        let [old, new] = [old, new].map(|settings| settings.members.unwrap_or(1));
+        found.push(format!("their replica sets have {old} and {new} members: use --members {old}"));
+    }
     if old.duration != new.duration {
         found.push("their windows have different lengths: use the same --duration, or none".to_owned());
     } else if old.preset != new.preset && old.calls != new.calls {
@@ -207,6 +211,7 @@ mod tests {
         one(|run| run.parameters[0].1 = 300.into(), &["posts (200 and 300)", "--set"]);
         one(|run| run.parameters.truncate(1), &["word (\"it's\" and nothing)"]);
         one(|run| run.settings.clients = 9, &["7 and 9", "--clients 7"]);
+        one(|run| run.settings.members = Some(3), &["1 and 3 members", "--members 1"]);
         one(|run| run.settings.duration = Some(3.0), &["--duration"]);
         let longer = |run: &mut RunRecord| (run.settings.preset, run.settings.calls) = (Preset::Full, Some(3_000));
         one(longer, &["presets quick and full", "--preset"]);

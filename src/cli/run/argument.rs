@@ -70,7 +70,8 @@ pub struct RunArguments {
     /// Both are replica sets or sharded clusters. They take turns round by round, with the same data and calls. Each has a run in
     /// the run folder, in `a` and `b`.
     #[arg(long, value_names = ["URI_A", "URI_B"], num_args = 2,
-          conflicts_with_all = ["resume", "uri", "mongod", "cache_gb", "shared_mongod", "junit", "SavedRunArguments"])]
+          conflicts_with_all = ["resume", "uri", "mongod", "cache_gb", "members", "shared_mongod", "junit",
+                                "SavedRunArguments"])]
     pub ab: Vec<ConnectionString>,
     /// Measure what the claims of the scenario need, or those with these ids [default: an ordinary run]
     ///
@@ -228,6 +229,7 @@ impl MeasurementArguments {
             shares: study.subject.share.clone(),
             rtt: self.rtt.as_secs_f64(),
             cache_gb: Some(study.server.embedded.cache_gb()),
+            members: study.server.embedded.members.filter(|members| *members > 1),
             noise: self.noise,
             error_budget: self.error_budget,
             thresholds: self.threshold.iter().map(ToString::to_string).collect(),

@@ -252,7 +252,12 @@ impl<'j> ServerJob<'j> {
         let (arms, choice) = (self.arms(), choice.with_checkpoints(self.checkpoints));
         let Some(first) = self.points.first() else { return Err(CliError::usage("there is nothing to measure")) };
         let (placement, warning) = Placement::of(choice, arms, first.settings.shared_mongod.is_some());
-        for RunSettings { cache_gb, shared_mongod, .. } in self.points.iter_mut().map(|point| &mut point.settings) {
+        let of_set = match &placement {
+            Placement::PerStrategy(options) | Placement::Shared(ServerChoice::Embedded(options)) => options.members,
+            Placement::Shared(ServerChoice::Uri { .. }) => 1,
+        };
+        for RunSettings { cache_gb, shared_mongod, members, .. } in self.points.iter_mut().map(|point| &mut point.settings) {
+            *members = Some(of_set as u64).filter(|members| *members > 1);
             match &placement {
                 Placement::PerStrategy(options) => *cache_gb = Some(options.cache_gb),
                 Placement::Shared(_) if warning.is_some() => shared_mongod.clone_from(&warning),
@@ -347,7 +352,7 @@ pub async fn on_servers(
             Session::with(&choice, &stop, measure).await
         }
         Placement::PerStrategy(options) => {
-            file_limit::check(clients, threads, job.arms() as u64)?;
+            file_limit::check(clients, threads, (job.arms() * options.members) as u64)?;
             let has_check = job.has_check();
             // On a server of its own, so that none of the others is warmer.
             if has_check {
@@ -356,7 +361,13 @@ pub async fn on_servers(
                 Session::with(&choice, &stop, async |session: Session| job.check(&session).await).await?;
             }
             let arms = job.arms();
-            (job.announce)(&format!("starting {}", counted(arms as u64, "server")));
+            (job.announce)(&match options.members {
+                1 => format!("starting {}", counted(arms as u64, "server")),
+                members => {
+                    let (sets, cache) = (counted(arms as u64, "replica set"), (arms * members) as f64 * options.cache_gb);
+                    format!("starting {sets} of {members} members, whose caches have {cache} GB together")
+                }
+            });
             let measure = async |sessions: Vec<Session>, turns: &EmbeddedServers| {
                 if !has_check {
                     job.check(&sessions[0]).await?;

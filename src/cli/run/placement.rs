@@ -27,17 +27,19 @@ impl Placement {
 fn within(available: Option<u64>, options: EmbeddedOptions, arms: usize) -> (Placement, Option<String>) {
     let Some(available) = available else { return (Placement::PerStrategy(options), None) };
     let (wanted, megabytes) = (options.cache_gb, available / 1_000_000);
-    match memory::fitting_cache(available, arms, wanted) {
+    let servers = match options.members {
+        1 => format!("{arms} servers, one per strategy,"),
+        members => format!("{arms} replica sets of {members} servers, one per strategy,"),
+    };
+    match memory::fitting_cache(available, arms * options.members, wanted) {
         None => {
-            let warning =
-                format!("{arms} servers, one per strategy, do not fit into the available {megabytes} MB of memory");
+            let warning = format!("{servers} do not fit into the available {megabytes} MB of memory");
             (Placement::Shared(ServerChoice::Embedded(options)), Some(warning))
         }
         Some(cache_gb) => {
             let warning = (cache_gb < wanted).then(|| {
                 format!(
-                    "caches have {cache_gb} GB instead of {wanted} GB, so that {arms} servers, one per strategy, fit into the \
-                     available {megabytes} MB of memory"
+                    "caches have {cache_gb} GB instead of {wanted} GB, so that {servers} fit into the available {megabytes} MB of memory"
                 )
             });
             (Placement::PerStrategy(EmbeddedOptions { cache_gb, ..options }), warning)

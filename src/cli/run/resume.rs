@@ -124,6 +124,11 @@ pub fn server(given: &ServerArguments, record: &RunRecord) -> Result<ServerChoic
     }
     let mut embedded = given.embedded.clone();
     embedded.cache_gb = embedded.cache_gb.or(record.settings.cache_gb);
+    let members = record.settings.members.unwrap_or(1);
+    if embedded.members.replace(members).is_some_and(|asked| asked != members) {
+        let message = format!("the run in that folder was measured with --members {members}: omit --members");
+        return Err(CliError::usage(message));
+    }
     embedded.options().map(ServerChoice::Embedded)
 }
 

@@ -2,13 +2,13 @@
 
 use std::cell::{Cell, RefCell};
 
-use bson::{Document, RawDocument, RawDocumentBuf, rawdoc};
+use bson::{Document, RawDocument, RawDocumentBuf, doc, rawdoc};
 
 use crate::report::counted;
 use crate::server::wrapper::{Sending, TargetWrapper};
 use crate::server::{Batch, Failure, FailureKind, Reply, ReplyKind, Target, Transaction};
 
-use super::statement::statement;
+use super::statement::{READ_PREFERENCE, statement};
 
 /// A command or a part of a transaction that was sent, with its reply in short.
 #[derive(Debug)]
@@ -58,8 +58,10 @@ impl<T: Target> TargetWrapper for RecordingTarget<'_, T> {
     async fn pass(&self, sending: Sending<'_>) -> Result<Reply, Failure> {
         let handle = if sending.transaction.is_some() { "tx" } else { "db" };
         let (database, command, kind) = (sending.database, sending.command.clone(), sending.kind);
+        let mut shown = Document::try_from(&*command).unwrap_or_default();
+        shown.extend(sending.preference.map(|mode| (READ_PREFERENCE.to_owned(), doc! { "mode": mode }.into())));
         let reply = sending.send(self.target).await;
-        let statements = statement(handle, &Document::try_from(&*command).unwrap_or_default());
+        let statements = statement(handle, &shown);
         self.keep(statements, Some(kind), gist(database, &command, &reply));
         reply
     }

@@ -47,7 +47,7 @@ impl SampleCall {
     /// Makes the call on a database.
     pub async fn on_server<T: Target>(target: &T, database: &str, program: &Program, mut frame: Frame) -> SampleCall {
         let recording = RecordingTarget::new(target);
-        let result = Interpreter::new(&recording, database).run(program, &mut frame).await;
+        let result = Interpreter::new(&recording, database).choosing_members().run(program, &mut frame).await;
         let sent = recording.into_sent();
         let end = match result {
             // What it gives is the last reply.
@@ -69,7 +69,7 @@ impl SampleCall {
         let mut is_finished = true;
         for server in PretendServer::contrary() {
             let recording = RecordingTarget::new(&server);
-            is_finished &= Interpreter::new(&recording, "").run(program, &mut frame).await.is_ok();
+            is_finished &= Interpreter::new(&recording, "").choosing_members().run(program, &mut frame).await.is_ok();
             frame.slots.clone_from(&before);
             calls.push(recording.into_sent());
         }

@@ -9,6 +9,9 @@ use super::literal::{Detail, document, is_identifier, quoted, value};
 const METHODS: [&str; 10] =
     ["aggregate", "auth", "commandHelp", "hello", "help", "logout", "sql", "stats", "version", "watch"];
 
+/// The field in which drivers send a read preference to the server.
+pub const READ_PREFERENCE: &str = "$readPreference";
+
 /// Returns the statement that sends a command to the database that `database` is in the shell: a helper of the collection
 /// where one sends the same command, else `runCommand`. Concerns that are the server's defaults are left out of helpers.
 pub fn statement(database: &str, command: &Document) -> String {
@@ -54,12 +57,15 @@ fn helper(database: &str, command: &Document) -> Option<Code> {
             fields.remove(concern);
         }
     }
+    if let Some(Bson::Document(preference)) = fields.remove(READ_PREFERENCE) {
+        fields.extend(preference.get("mode").map(|mode| ("readPreference".to_owned(), mode.clone())));
+    }
     let code = match name.as_str() {
         "find" => find(&handle, &mut fields),
         "aggregate" => aggregate(&handle, &mut fields),
         "distinct" => {
             let positional = vec![fields.remove("key"), fields.remove("query")];
-            Some(call(&format!("{handle}.distinct"), positional, 1, take(&mut fields, &["hint", "readConcern"])))
+            Some(call(&format!("{handle}.distinct"), positional, 1, take(&mut fields, &["hint", "readConcern", "readPreference"])))
         }
         "insert" => insert(&handle, &mut fields),
         "update" => writes(&handle, "updates", &mut fields),
@@ -74,7 +80,7 @@ fn find(handle: &str, fields: &mut Document) -> Option<Code> {
     let positional = vec![fields.remove("filter"), fields.remove("projection")];
     if is_int(fields.get("limit"), 1) && fields.get_bool("singleBatch").unwrap_or(false) {
         take(fields, &["limit", "singleBatch"]);
-        let options = take(fields, &["sort", "skip", "hint", "readConcern"]);
+        let options = take(fields, &["sort", "skip", "hint", "readConcern", "readPreference"]);
         return Some(call(&format!("{handle}.findOne"), positional, 1, options));
     }
     let mut calls = vec![call(&format!("{handle}.find"), positional, 0, Document::new())];
@@ -84,6 +90,7 @@ fn find(handle: &str, fields: &mut Document) -> Option<Code> {
     if let Some(concern) = fields.remove("readConcern") {
         calls.push(call(".readConcern", vec![concern.as_document()?.get("level").cloned()], 1, Document::new()));
     }
+    calls.extend(fields.remove("readPreference").map(|mode| call(".readPref", vec![Some(mode)], 1, Document::new())));
     Some(Code::Chain(calls))
 }
 
@@ -92,8 +99,8 @@ fn aggregate(handle: &str, fields: &mut Document) -> Option<Code> {
         return None;
     };
     fields.extend(cursor);
-    let mut options =
-        take(fields, &["batchSize", "hint", "let", "allowDiskUse", "collation", "readConcern", "writeConcern"]);
+    let options = ["batchSize", "hint", "let", "allowDiskUse", "collation", "readConcern", "readPreference", "writeConcern"];
+    let mut options = take(fields, &options);
     match counted(&pipeline) {
         Some((filter, rest)) if !options.contains_key("batchSize") => {
             options.extend(rest);

@@ -83,6 +83,12 @@ fn verify_scenario(arguments: &VerifyArguments, name: &str) -> Result<Exit, CliE
 
 /// Rejects a fault that cannot be caused on this server, or not without the user's consent.
 fn check_fault(fault: Option<FaultKind>, choice: &ServerChoice) -> Result<(), CliError> {
+    if fault.is_some() && matches!(choice, ServerChoice::Embedded(options) if options.members > 1) {
+        return Err(CliError::usage(
+            "--fault needs a set in which the same member is elected again, and of --members 3 none but the first can be: omit \
+             --members, or give a set of yours with --uri",
+        ));
+    }
     let (Some(kind), ServerChoice::Uri { is_confirmed, .. }) = (fault, choice) else { return Ok(()) };
     match kind {
         FaultKind::StepDown if *is_confirmed => Ok(()),

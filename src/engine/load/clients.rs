@@ -214,7 +214,7 @@ impl<T: Target> Clients<T> {
         let (operation, mut frame) = self.draw(index)?;
         let program = &self.arm().operations[operation];
         let target = DelayedTarget { target: &*self.target, delay: self.slice.round_trip };
-        let mut interpreter = Interpreter::new(&target, &self.slice.database);
+        let mut interpreter = Interpreter::new(&target, &self.slice.database).choosing_members();
         let sent = Instant::now();
         limit.as_mut().reset(sent + self.slice.timeout);
         let result = tokio::select! {

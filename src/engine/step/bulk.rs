@@ -40,7 +40,7 @@ impl<T: Target> Interpreter<'_, T> {
             let mut positions = group.positions.as_slice();
             for batch in batches(&group.requests) {
                 let message = with_items(&head, list_key(group.kind), batch);
-                let reply = self.send(&bulk.label, ReplyKind::Writes, Some(ReplyShape::Bulk), message).await?;
+                let reply = self.send(&bulk.label, ReplyKind::Writes, None, Some(ReplyShape::Bulk), message).await?;
                 result.add(group.kind, reply, positions);
                 if bulk.ordered && !result.errors.is_empty() {
                     return result.into_value(bulk);

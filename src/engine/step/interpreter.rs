@@ -29,6 +29,8 @@ pub struct Interpreter<'t, T> {
     pub trace: CallTrace,
     /// The slot of `reply`.
     reply: usize,
+    /// Whether reads go to the members that their steps prefer, instead of the primary.
+    chooses_members: bool,
     /// Whether the times of writes matter; else the clock is not read.
     times_writes: bool,
     /// The place of the current step, a position among the program's places.
@@ -51,11 +53,18 @@ pub(super) enum Flow {
 pub(super) type Stepped = Result<Flow, StepError>;
 
 impl<'t, T: Target> Interpreter<'t, T> {
-    /// Creates an interpreter for one call.
+    /// Creates an interpreter for one call whose reads all go to the primary.
     pub fn new(target: &'t T, database: &'t str) -> Interpreter<'t, T> {
         let trace = CallTrace::default();
         let (place, found_nothing) = (None, None);
-        Interpreter { target, database, open: None, trace, reply: 0, times_writes: false, place, found_nothing }
+        let (chooses_members, times_writes) = (false, false);
+        Interpreter { target, database, open: None, trace, reply: 0, chooses_members, times_writes, place, found_nothing }
+    }
+
+    /// Sends reads to the members that their steps prefer.
+    #[must_use]
+    pub fn choosing_members(self) -> Interpreter<'t, T> {
+        Interpreter { chooses_members: true, ..self }
     }
 
     /// Runs a program whose arguments are in the frame.
@@ -184,31 +193,34 @@ impl<'t, T: Target> Interpreter<'t, T> {
         let document = command.document.bind(frame).map_err(invalid)?;
         let writes = command.changes.then_some(command.reply);
         let Some(documents) = &command.documents else {
-            let reply = self.send(&command.label, kind_of(command.reply), writes, document).await?;
+            let preference = command.read_preference.as_deref().filter(|_| self.chooses_members);
+            let reply = self.send(&command.label, kind_of(command.reply), preference, writes, document).await?;
             return Ok(reply_value(command.reply, reply));
         };
         let mut inserted = 0;
         for batch in batches(&documents.bind_items(frame).map_err(invalid)?) {
             let message = with_items(&document, cstr!("documents"), batch);
-            inserted += self.send(&command.label, ReplyKind::Counts, writes, message).await?.n();
+            inserted += self.send(&command.label, ReplyKind::Counts, None, writes, message).await?.n();
         }
         Ok(WriteResult { inserted, ..WriteResult::default() }.into_value())
     }
 
-    /// Sends one command of the step `label`; `writes` is the shape of its reply when it changes data.
+    /// Sends one command of the step `label`, to the members that are preferred; `writes` is the shape of its reply when it changes data.
     pub(super) async fn send(
         &mut self,
         label: &str,
         kind: ReplyKind,
+        preference: Option<&str>,
         writes: Option<ReplyShape>,
         document: RawDocumentBuf,
     ) -> Result<Reply, StepError> {
         // The writes of a transaction are done when it commits.
         let is_write = writes.is_some() && self.open.is_none();
         let before = self.trace.begin_write(is_write);
-        let sent = match &mut self.open {
-            None => self.target.run(self.database, document, kind).await,
-            Some(open) => {
+        let sent = match (&mut self.open, preference) {
+            (None, None) => self.target.run(self.database, document, kind).await,
+            (None, Some(preference)) => self.target.run_from(preference, self.database, document, kind).await,
+            (Some(open), _) => {
                 open.is_sent = true;
                 self.target.run_in(&mut open.transaction, self.database, document, kind).await
             }

@@ -13,8 +13,9 @@ pub(crate) fn conditions(run: &RunRecord, length: &[String], is_varied: impl Fn(
     let has_concern = settings.write_concern != "majority";
     let concern = has_concern.then(|| ("w".to_owned(), format!("write concern {}", settings.write_concern)));
     let network = (settings.rtt > 0.0).then(|| ("rtt".to_owned(), format!("network of {} ms", settings.rtt * 1e3)));
+    let members = settings.members.map(|members| ("members".to_owned(), format!("{members} members on one machine")));
     let mix = [("mix".to_owned(), format!("mix {}", run.mix.name))];
-    let named = mix.into_iter().chain(set).chain(shares).chain(concern).chain(network);
+    let named = mix.into_iter().chain(set).chain(shares).chain(members).chain(concern).chain(network);
     let named = named.filter(|(name, _)| !is_varied(name)).map(|(_, text)| text);
     let server = [format!("MongoDB {}", run.server.version)];
     let cores = run.environment.cores.map(|cores| counted(cores, "core"));
