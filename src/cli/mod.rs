@@ -26,6 +26,7 @@ pub mod misplaced_uri;
 pub mod next;
 pub mod onward;
 pub mod open;
+pub mod preference;
 pub mod report;
 pub mod reservation;
 pub mod rights;

@@ -86,7 +86,8 @@ impl NextCommand {
         let prefix = &server.databases.db_prefix;
         let prefix = (prefix != DEFAULT_PREFIX).then(|| ("db-prefix", prefix.clone()));
         let mongod = server.embedded.mongod.as_ref().map(|path| ("mongod", path.display().to_string()));
-        let options = uri.into_iter().chain(yes).chain(prefix).chain(mongod);
+        let members = server.embedded.members.map(|members| ("members", members.to_string()));
+        let options = uri.into_iter().chain(yes).chain(prefix).chain(mongod).chain(members);
         options.fold(self, |next, (name, value)| next.option(name, &value))
     }
 

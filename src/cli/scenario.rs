@@ -12,6 +12,7 @@ use crate::server::namespace::Namespace;
 
 use super::argument::SubjectArguments;
 use super::exit::CliError;
+use super::preference::check_members;
 use super::reservation::databases;
 use super::session::Session;
 use super::{catalogue, left_out, output};
@@ -43,13 +44,14 @@ impl Ready {
     /// Leaves out, and names, the strategies of `choice` with a command that only a later release of the server knows.
     ///
     /// # Errors
-    /// When the server refuses what no release knows, the baseline is left out, or fewer than two strategies are left.
+    /// When the server lacks a member that reads need, refuses what no release knows, the baseline is left out, or fewer than two strategies are left.
     pub async fn skip_unsupported(
         &mut self,
         session: &Session,
         choice: Choice,
         namespace: &Namespace,
     ) -> Result<(), CliError> {
+        check_members(&self.plan, session)?;
         let database = databases(namespace, &self.plan).into_iter().next().unwrap_or_default();
         let version = &session.deployment.version;
         let Refusals { mut skipped, mistakes } = refusals(&session.target, &self.plan, &database, version).await;

@@ -6,7 +6,7 @@ use crate::engine::{LoadThread, LoadThreads, StopFlag, split_clients};
 use crate::results::{ServerRecord, ServerSharing};
 use crate::server::Target;
 use crate::server::client::MongoTarget;
-use crate::server::deployment::Deployment;
+use crate::server::deployment::{Deployment, Topology};
 use crate::server::embedded::{EmbeddedMongod, EmbeddedOptions};
 use crate::server::turns::{EmbeddedServers, Turns};
 
@@ -126,6 +126,11 @@ impl Session {
         let name = set_name.as_ref().map(|name| format!(" named {name}")).unwrap_or_default();
         let (address, tls) = (self.target.address(), if self.target.has_tls { "on" } else { "off" });
         format!("server: MongoDB {version} at {address} (from {source}), {topology}{name}, TLS {tls}")
+    }
+
+    /// Whether it is a replica set of one member.
+    pub fn is_single(&self) -> bool {
+        self.deployment.topology == Topology::ReplicaSet { members: 1 }
     }
 
     /// What a record says of the server, shared by all strategies.

@@ -75,8 +75,9 @@ impl StrategyCompiler<'_> {
         all(operations.map(|operation| {
             let steps = find(&self.strategy.operations, &operation.name.value)?;
             let scope = step_scope(operation, self.names, self.diagnostics);
-            let compiler = StepCompiler::new(scope, self.collections, self.concerns);
-            StepCompiler { is_operation: true, ..compiler }.compile(steps, operation.returns.is_some())
+            let mut compiler = StepCompiler::new(scope, self.collections, self.concerns);
+            compiler.is_operation = true;
+            compiler.compile(steps, operation.returns.is_some())
         }))
     }
 

@@ -181,6 +181,11 @@ impl Plan {
         Ok(Plan { data, ..self.clone() })
     }
 
+    /// The commands of operations that another member than the primary may answer, each with its place.
+    pub fn preferring(&self) -> impl Iterator<Item = (&str, &Command)> {
+        self.arms.iter().filter(|arm| !arm.is_repeat).flat_map(|arm| &arm.operations).flat_map(Program::preferring)
+    }
+
     /// The seed of a round's calls.
     pub fn round_seed(&self, round: u64) -> Seed {
         const LABEL: Label = Label::new("round");

@@ -28,6 +28,17 @@ pub struct Program {
 }
 
 impl Program {
+    /// The commands that another member than the primary may answer, each with its place.
+    pub(crate) fn preferring(&self) -> Vec<(&str, &Command)> {
+        let (mut place, mut found) = ("", Vec::new());
+        Step::walk(&self.steps, &mut |step| match step {
+            Step::At(at) => place = self.places.0[*at].as_str(),
+            Step::Command(command) if command.read_preference.is_some() => found.push((place, &**command)),
+            _ => {}
+        });
+        found
+    }
+
     /// Whether its commands do not depend on replies.
     pub(crate) fn is_straight(&self) -> bool {
         self.steps.iter().all(Step::is_straight)

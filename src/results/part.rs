@@ -40,12 +40,13 @@ impl RunRecord {
 
     /// What the user chose of the scenario, as options of the command line with their values; strategies are those of the scenario.
     pub fn subject(&self) -> Vec<(&'static str, String)> {
-        let RunSettings { shares, set, write_concern, .. } = &self.settings;
+        let RunSettings { shares, set, write_concern, members, .. } = &self.settings;
         let mix = (self.mix.name != "default").then(|| ("mix", self.mix.name.clone()));
         let shares = shares.iter().map(|(name, share)| ("share", format!("{name}={}%", in_percent(*share))));
         let set = set.iter().map(|(name, value)| ("set", format!("{name}={value}")));
         let concern = (write_concern != "majority").then(|| ("write-concern", write_concern.clone()));
-        mix.into_iter().chain(shares).chain(set).chain(concern).collect()
+        let members = members.map(|members| ("members", members.to_string()));
+        mix.into_iter().chain(shares).chain(set).chain(concern).chain(members).collect()
     }
 
     /// The name of a strategy; `?` where there is none.

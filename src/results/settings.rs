@@ -306,14 +306,12 @@ impl RunSettings {
                 .takes((self.write_concern != "majority").then_some(&self.write_concern)),
             Setting::new("", "read concern").shows(Some(&self.read_concern)),
             Setting::new("members", "members")
-                .shows(self.members.map(|members| format!("{members} on one machine; CPU time is that of the primary")))
-                .takes(self.members),
-            Setting::new("cache-gb", "cache")
-                .shows(self.cache_gb.map(|gb| match self.members {
-                    Some(members) => format!("{gb} GB per member, {} GB per set", gb * members as f64),
-                    None => format!("{gb} GB"),
+                .shows(self.members.map(|members| {
+                    let cache = self.cache_gb.unwrap_or_default() * members as f64;
+                    format!("{members} on one machine, with {cache} GB of cache together; CPU time is that of the primary")
                 }))
-                .takes(self.cache_gb),
+                .takes(self.members),
+            Setting::new("cache-gb", "cache").shows(self.cache_gb.map(|gb| format!("{gb} GB"))).takes(self.cache_gb),
         ]
     }
 }

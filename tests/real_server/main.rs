@@ -14,6 +14,7 @@ mod documents;
 mod examples;
 mod failover;
 mod foreign_data;
+mod members;
 mod models;
 mod mongosh;
 mod observe;

@@ -11,8 +11,8 @@ use super::RunArguments;
 /// Options of the length of a run, which a longer preset sets.
 const LENGTH: [&str; 5] = ["preset", "rounds", "slices", "duration", "calls"];
 
-/// Options that choose a part of the scenario.
-const SUBJECT: [&str; 2] = ["share", "write-concern"];
+/// Options that choose a part of the scenario, or a server.
+const SUBJECT: [&str; 3] = ["share", "write-concern", "members"];
 
 /// The command after a run, with the options of this one.
 pub fn after_run(arguments: &RunArguments, record: &RunRecord, report: &Report, folder: &Path) -> NextCommand {
@@ -54,6 +54,8 @@ mod tests {
         assert_eq!(of(&smoke), "docshape run blog-comments");
         let line = ["./a.yaml", "--preset=smoke", "--mix", "m", "--set", "n=3", "--clients", "5", "--only", "own,rate"];
         assert_eq!(of(&line), "docshape run ./a.yaml --mix m --set n=3 --only own,rate --clients 5");
+        let line = of(&["x", "--members", "3", "--preset", "smoke"]);
+        assert_eq!(line, "docshape run x --members 3");
         let line = of(&["x", "--strategies", "a,b", "--isolate", "--uri", "mongodb://me:s3cret@db1/"]);
         assert_eq!(line, "docshape run x --strategies a,b --isolate --uri URI");
     }

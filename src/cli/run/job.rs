@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use crate::campaign::{LogWriter, Point};
 use crate::cli::exit::{CliError, Exit, write_error};
+use crate::cli::preference::stale_reads;
 use crate::cli::reservation::databases;
 use crate::cli::scenario::Ready;
 use crate::cli::server::ServerChoice;
@@ -139,7 +140,7 @@ impl<'r> JobServers<'r> {
         }
         let mut head = RunRecord {
             verification: point.verification.clone(),
-            warnings: self.warnings.clone(),
+            warnings: self.warnings.iter().cloned().chain(stale_reads(&point.ready.plan)).collect(),
             ..record::begin(settings, &point.ready, server, &self.invocation)
         };
         head.claims.retain(|claim| point.claims.as_ref().is_none_or(|ids| ids.contains(&claim.id)));

@@ -19,6 +19,7 @@ use crate::verify::{Fault, Verifier, VerifySettings};
 use super::argument::SubjectArguments;
 use super::exit::{CliError, Exit};
 use super::next::NextCommand;
+use super::preference::stale_reads;
 use super::progress::Progress;
 use super::report::terminal_of_verification;
 use super::reservation::databases;
@@ -161,7 +162,8 @@ impl ScenarioChecks<'_> {
         };
         let target = session.client(settings.connections()).await?;
         let verifier = Verifier::new(&plan, settings, &target, session.stop.clone());
-        let verification = Verifier { progress: &progress, fault, ..verifier }.run().await?;
+        let mut verification = Verifier { progress: &progress, fault, ..verifier }.run().await?;
+        verification.warnings.extend(stale_reads(&plan));
         drop(drawn);
         let verification = Verification { skipped: ready.skipped, ..verification };
         if arguments.all && verification.passes() {

@@ -7,6 +7,7 @@ mod grow;
 mod init;
 mod interrupts;
 mod like;
+mod members;
 mod refused;
 mod resume;
 mod run;
