@@ -190,7 +190,7 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
             let reason = match name.value.as_str() {
                 "readConcern" | "readPreference" if self.in_transaction => "a transaction reads a snapshot of the primary",
                 "readConcern" | "readPreference" if !self.is_operation => {
-                    "only operations have it: states and audits have to find what was written, on the primary"
+                    "states and audits have to find what was written, on the primary"
                 }
                 "readPreference" if writes => "the primary executes a pipeline that writes",
                 _ => continue,

@@ -258,6 +258,18 @@ mod tests {
                 "db.c.find({}, { a: 1 }).sort({ a: -1 }).limit(5).readConcern('majority')",
             ),
             (
+                doc! { "find": "c", "limit": 5, READ_PREFERENCE: { "mode": "secondary" } },
+                "db.c.find().limit(5).readPref('secondary')",
+            ),
+            (
+                doc! { "find": "c", "limit": 1, "singleBatch": true, READ_PREFERENCE: { "mode": "nearest" } },
+                "db.c.findOne({}, {}, { readPreference: 'nearest' })",
+            ),
+            (
+                doc! { "aggregate": "c", "pipeline": [], "cursor": {}, READ_PREFERENCE: { "mode": "secondary" } },
+                "db.c.aggregate([], { readPreference: 'secondary' })",
+            ),
+            (
                 doc! { "aggregate": "c", "pipeline": [{ "$match": {} }], "cursor": { "batchSize": 9 }, "hint": "a_1" },
                 "db.c.aggregate([{ $match: {} }], { batchSize: 9, hint: 'a_1' })",
             ),
