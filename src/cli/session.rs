@@ -149,7 +149,11 @@ impl Session {
     /// # Errors
     /// When a thread or a connection cannot be created.
     pub async fn load_threads(&self, clients: u64, threads: u64) -> Result<LoadThreads<MongoTarget>, CliError> {
-        file_limit::check(clients, threads, if self.target.is_direct { 1 } else { self.deployment.topology.members() })?;
+        file_limit::check(
+            clients,
+            threads,
+            if self.target.is_direct { 1 } else { self.deployment.topology.members() },
+        )?;
         let mut all = Vec::new();
         for clients in split_clients(clients as usize, threads as usize) {
             all.push(self.load_thread(clients as u32).await?);

@@ -83,9 +83,10 @@ pub(crate) fn cache_size(text: &str) -> Result<f64, String> {
 
 /// The members of an embedded set.
 pub(crate) fn members(text: &str) -> Result<u64, String> {
-    whole::<1, 3>(text).ok().filter(|members| *members != 2).ok_or_else(|| {
-        "expected 1 or 3: of two members, both would have to acknowledge a majority write".to_owned()
-    })
+    whole::<1, 3>(text)
+        .ok()
+        .filter(|members| *members != 2)
+        .ok_or_else(|| "expected 1 or 3: of two members, both would have to acknowledge a majority write".to_owned())
 }
 
 /// A length of time from a millisecond to a day: a number and its unit.

@@ -30,9 +30,8 @@ impl CrudCompiler<'_, '_> {
         let write_concern = |concerns: &Concerns| constant("writeConcern", concerns.write_concern());
         let text = |name: &str| self.option(name).and_then(Node::as_text);
         let level = text("readConcern");
-        let read_concern = |concerns: &Concerns| {
-            constant("readConcern", map("level", Value::text(level.unwrap_or(&concerns.read))))
-        };
+        let read_concern =
+            |concerns: &Concerns| constant("readConcern", map("level", Value::text(level.unwrap_or(&concerns.read))));
         // The primary is what every command is sent to.
         let read_preference = text("readPreference").filter(|preference| *preference != "primary").map(Box::from);
         entries.extend(if writes { concerns.map(write_concern) } else { concerns.map(read_concern) });
@@ -42,6 +41,7 @@ impl CrudCompiler<'_, '_> {
             documents,
             reply: reply_shape(self.word),
             alias: None,
+            read_concern: level.map(Box::from),
             read_preference,
             writes,
             changes: writes,

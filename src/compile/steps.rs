@@ -188,7 +188,9 @@ impl<'r, 'a> StepCompiler<'r, 'a> {
         let writes = options.iter().any(|(name, node)| name.value == "pipeline" && writes_elsewhere(node));
         for (name, _) in options {
             let reason = match name.value.as_str() {
-                "readConcern" | "readPreference" if self.in_transaction => "a transaction reads a snapshot of the primary",
+                "readConcern" | "readPreference" if self.in_transaction => {
+                    "a transaction reads a snapshot of the primary"
+                }
                 "readConcern" | "readPreference" if !self.is_operation => {
                     "states and audits have to find what was written, on the primary"
                 }
@@ -284,6 +286,7 @@ fn raw_command(written: &Node, template: Template) -> Command {
         documents: None,
         reply: ReplyShape::Whole,
         alias: None,
+        read_concern: None,
         read_preference: None,
         writes: true,
         changes: !READS.contains(&name),

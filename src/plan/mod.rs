@@ -27,6 +27,7 @@ pub(crate) mod template;
 pub(crate) mod value;
 pub(crate) mod writer;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::generate::{Label, Seed};
@@ -181,9 +182,16 @@ impl Plan {
         Ok(Plan { data, ..self.clone() })
     }
 
-    /// The commands of operations that another member than the primary may answer, each with its place.
-    pub fn preferring(&self) -> impl Iterator<Item = (&str, &Command)> {
-        self.arms.iter().filter(|arm| !arm.is_repeat).flat_map(|arm| &arm.operations).flat_map(Program::preferring)
+    /// The commands of operations, each with its place.
+    pub fn commands(&self) -> impl Iterator<Item = (&str, &Command)> {
+        self.arms.iter().filter(|arm| !arm.is_repeat).flat_map(|arm| &arm.operations).flat_map(Program::commands)
+    }
+
+    /// The read concerns of operations, separated by commas.
+    pub fn read_concerns(&self) -> String {
+        let own = self.commands().filter_map(|(_, command)| command.read_concern.as_deref());
+        let all: BTreeSet<&str> = own.chain([self.concerns.read.as_str()]).collect();
+        all.into_iter().collect::<Vec<_>>().join(", ")
     }
 
     /// The seed of a round's calls.

@@ -28,12 +28,12 @@ pub struct Program {
 }
 
 impl Program {
-    /// The commands that another member than the primary may answer, each with its place.
-    pub(crate) fn preferring(&self) -> Vec<(&str, &Command)> {
+    /// Its commands, each with its place.
+    pub(crate) fn commands(&self) -> Vec<(&str, &Command)> {
         let (mut place, mut found) = ("", Vec::new());
         Step::walk(&self.steps, &mut |step| match step {
             Step::At(at) => place = self.places.0[*at].as_str(),
-            Step::Command(command) if command.read_preference.is_some() => found.push((place, &**command)),
+            Step::Command(command) => found.push((place, &**command)),
             _ => {}
         });
         found
@@ -262,6 +262,8 @@ pub struct Command {
     pub reply: ReplyShape,
     /// The slot of `as`.
     pub alias: Option<usize>,
+    /// The read concern that it has of its own.
+    pub read_concern: Option<Box<str>>,
     /// The read preference, such as `secondary`; `None`: the primary answers. A call of a measurement follows it, everything else reads
     /// from the primary.
     pub read_preference: Option<Box<str>>,

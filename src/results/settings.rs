@@ -308,7 +308,9 @@ impl RunSettings {
             Setting::new("members", "members")
                 .shows(self.members.map(|members| {
                     let cache = self.cache_gb.unwrap_or_default() * members as f64;
-                    format!("{members} on one machine, with {cache} GB of cache together; CPU time is that of the primary")
+                    format!(
+                        "{members} on one machine, with {cache} GB of cache together; CPU time is that of the primary"
+                    )
                 }))
                 .takes(self.members),
             Setting::new("cache-gb", "cache").shows(self.cache_gb.map(|gb| format!("{gb} GB"))).takes(self.cache_gb),

@@ -31,8 +31,8 @@ use crate::error::KindedError;
 
 use super::client::ConnectError;
 use super::folder::{self, Folder};
-pub use super::launch::{EXEC_SUBCOMMAND, exec_mongod};
 use super::launch::command;
+pub use super::launch::{EXEC_SUBCOMMAND, exec_mongod};
 pub use super::locate::{LocateError, locate};
 use super::{Failure, server_log};
 

@@ -257,7 +257,9 @@ impl<'j> ServerJob<'j> {
             Placement::PerStrategy(options) | Placement::Shared(ServerChoice::Embedded(options)) => options.members,
             Placement::Shared(ServerChoice::Uri { .. }) => 1,
         };
-        for RunSettings { cache_gb, shared_mongod, members, .. } in self.points.iter_mut().map(|point| &mut point.settings) {
+        for RunSettings { cache_gb, shared_mongod, members, .. } in
+            self.points.iter_mut().map(|point| &mut point.settings)
+        {
             *members = Some(of_set as u64).filter(|members| *members > 1);
             match &placement {
                 Placement::PerStrategy(options) => *cache_gb = Some(options.cache_gb),
@@ -365,7 +367,8 @@ pub async fn on_servers(
             (job.announce)(&match options.members {
                 1 => format!("starting {}", counted(arms as u64, "server")),
                 members => {
-                    let (sets, cache) = (counted(arms as u64, "replica set"), (arms * members) as f64 * options.cache_gb);
+                    let (sets, cache) =
+                        (counted(arms as u64, "replica set"), (arms * members) as f64 * options.cache_gb);
                     format!("starting {sets} of {members} members, whose caches have {cache} GB together")
                 }
             });

@@ -37,7 +37,7 @@ pub fn begin(settings: RunSettings, ready: &Ready, server: ServerRecord, invocat
         },
         settings: RunSettings {
             write_concern: plan.concerns.write.clone(),
-            read_concern: plan.concerns.read.clone(),
+            read_concern: plan.read_concerns(),
             cache_gb: settings.cache_gb.filter(|_| server.embedded),
             ..settings
         },

@@ -65,7 +65,12 @@ fn helper(database: &str, command: &Document) -> Option<Code> {
         "aggregate" => aggregate(&handle, &mut fields),
         "distinct" => {
             let positional = vec![fields.remove("key"), fields.remove("query")];
-            Some(call(&format!("{handle}.distinct"), positional, 1, take(&mut fields, &["hint", "readConcern", "readPreference"])))
+            Some(call(
+                &format!("{handle}.distinct"),
+                positional,
+                1,
+                take(&mut fields, &["hint", "readConcern", "readPreference"]),
+            ))
         }
         "insert" => insert(&handle, &mut fields),
         "update" => writes(&handle, "updates", &mut fields),
@@ -99,7 +104,8 @@ fn aggregate(handle: &str, fields: &mut Document) -> Option<Code> {
         return None;
     };
     fields.extend(cursor);
-    let options = ["batchSize", "hint", "let", "allowDiskUse", "collation", "readConcern", "readPreference", "writeConcern"];
+    let options =
+        ["batchSize", "hint", "let", "allowDiskUse", "collation", "readConcern", "readPreference", "writeConcern"];
     let mut options = take(fields, &options);
     match counted(&pipeline) {
         Some((filter, rest)) if !options.contains_key("batchSize") => {

@@ -58,7 +58,17 @@ impl<'t, T: Target> Interpreter<'t, T> {
         let trace = CallTrace::default();
         let (place, found_nothing) = (None, None);
         let (chooses_members, times_writes) = (false, false);
-        Interpreter { target, database, open: None, trace, reply: 0, chooses_members, times_writes, place, found_nothing }
+        Interpreter {
+            target,
+            database,
+            open: None,
+            trace,
+            reply: 0,
+            chooses_members,
+            times_writes,
+            place,
+            found_nothing,
+        }
     }
 
     /// Sends reads to the members that their steps prefer.

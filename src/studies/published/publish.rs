@@ -214,12 +214,14 @@ fn number(weight: &Node) -> Option<f64> {
     }
 }
 
-/// The folder of a result: `INTO/SCENARIO/MIX/mongodb-VERSION-CORES-cores[-NAME]`.
+/// The folder of a result: `INTO/SCENARIO/MIX/mongodb-VERSION[-MEMBERS-members]-CORES-cores[-NAME]`.
 fn place(into: &Path, found: &PublishedRecord) -> PathBuf {
     let cores = found.machine.cores.map_or_else(|| "unknown".to_owned(), |cores| cores.to_string());
     let machine = &found.machine.name;
     let name = if machine.is_empty() { String::new() } else { format!("-{machine}") };
-    let setup = format!("mongodb-{}-{cores}-cores{name}", found.server.version);
+    let members = found.server.topology.split(' ').find_map(|word| word.parse::<u64>().ok());
+    let members = members.map(|members| format!("-{members}-members")).unwrap_or_default();
+    let setup = format!("mongodb-{}{members}-{cores}-cores{name}", found.server.version);
     [&found.scenario.name, &found.mix.name, &setup].iter().fold(into.to_owned(), |path, name| path.join(part(name)))
 }
 
@@ -479,6 +481,11 @@ mod tests {
         };
         refused(&|run| run.scenario.sha256 = "0a".repeat(32), &["begins with 0a0a0a0a0a0a, and there 5f5f5f5f5f5f"]);
         refused(&|run| run.settings.clients = 9, &["its clients are 9, and there 7"]);
+        let sharded = |run: &mut RunRecord| run.server.topology = "a sharded cluster".into();
+        refused(&sharded, &["its server is a sharded cluster, and there replica set of one"]);
+        let three = saved_later(2, |run| run.server.topology = "a replica set of 3 data-bearing members".into());
+        publish_to(three.path(), into.path(), None).unwrap();
+        assert_eq!(sessions(&place.with_file_name("mongodb-6.0.5-3-members-2-cores")), [102]);
         let renamed = |run: &mut RunRecord| run.strategies[1].name = "referenced".into();
         refused(
             &renamed,

@@ -25,6 +25,7 @@ pub fn differences(old: &PublishedRecord, new: &PublishedRecord) -> Vec<String> 
         ("the SHA-256 of its scenario begins with", hash(new), hash(old)),
         ("its version of docshape is", new.version.clone(), old.version.clone()),
         ("its strategies are", strategies(new), strategies(old)),
+        ("its server is", new.server.topology.clone(), old.server.topology.clone()),
         ("its clients are", new.clients.to_string(), old.clients.to_string()),
     ];
     let differing = pairs.into_iter().filter(|(_, new, old)| new != old);

@@ -42,18 +42,34 @@ fn scenario(place: &Place) -> String {
 fn a_run_on_three_members_is_valid_and_says_so() {
     let place = Place::new();
     let path = scenario(&place);
-    let line = ["run", &path, "--members", "3", "--cache-gb", "0.25", "--preset", "smoke", "--calls", "300", "--rate", "200"];
+    let line =
+        ["run", &path, "--members", "3", "--cache-gb", "0.25", "--preset", "smoke", "--calls", "300", "--rate", "200"];
     let mut command = place.docshape(&line);
     command.arg("--out").arg(place.run());
     let ended = finish(command).ok();
-    assert!(ended.stderr.contains("3 replica sets of 3 members, whose caches have 2.25 GB together"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("3 replica sets of 3 members, whose caches have 2.25 GB together"),
+        "{}",
+        ended.stderr
+    );
     place.assert_nothing_left();
     let record = place.record();
     assert_eq!((&record.status, record.settings.members), (&Status::Complete, Some(3)));
+    assert_eq!(record.settings.read_concern, "local, majority");
     assert_eq!(record.server.topology, "a replica set of 3 data-bearing members");
-    assert!(record.warnings.iter().any(|warning| warning.contains("places.yaml:22: secondary")), "{:?}", record.warnings);
+    assert!(
+        record
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("places.yaml:22: `findOne places` has `readPreference: secondary`")),
+        "{:?}",
+        record.warnings
+    );
     let markdown = fs::read_to_string(place.run().join("report.md")).unwrap();
-    assert!(markdown.contains("3 on one machine") && !markdown.contains("something else used the server"), "{markdown}");
+    assert!(
+        markdown.contains("3 on one machine") && !markdown.contains("something else used the server"),
+        "{markdown}"
+    );
 
     // The primary answers the reads of one strategy, and the writes of both.
     let part = record.part(Part::Saturation).unwrap();
@@ -75,7 +91,8 @@ fn a_run_on_three_members_is_valid_and_says_so() {
 fn verification_reads_from_the_primary_and_one_member_has_no_secondary() {
     let place = Place::new();
     let path = scenario(&place);
-    let verified = finish(place.docshape(&["verify", &path, "--members", "3", "--cache-gb", "0.25", "--calls", "40"])).ok();
+    let verified =
+        finish(place.docshape(&["verify", &path, "--members", "3", "--cache-gb", "0.25", "--calls", "40"])).ok();
     let text = verified.stdout.replace('\n', " ");
     assert!(text.contains("may return older data") && text.contains("verification reads from the primary"), "{text}");
     let alone = finish(place.docshape(&["verify", &path]));
