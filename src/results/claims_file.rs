@@ -22,7 +22,7 @@ pub struct ClaimsRecord {
     pub title: String,
     /// SHA-256 of its text, hexadecimal.
     pub scenario_sha256: String,
-    /// The version of the server; `None` before the first run.
+    /// The version of the server, with its members where there are several; `None` before the first run.
     pub server: Option<String>,
     /// When the first run began, RFC 3339, UTC.
     pub started: String,

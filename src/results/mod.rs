@@ -218,6 +218,11 @@ impl ServerRecord {
     }
 }
 
+/// The number in a description of a deployment: that of members, where there are several.
+pub fn members(topology: &str) -> Option<u64> {
+    topology.split(' ').find_map(|word| word.parse().ok())
+}
+
 /// How many servers the strategies of a run had.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -75,7 +75,6 @@ async fn a_suspended_set_goes_on_at_once() {
         let started = Instant::now();
         single(&target, "db", insert(id)).await.expect("it is still the primary");
         let took = started.elapsed();
-        eprintln!("after resume: {took:?}");
         assert!(took < Duration::from_secs(2), "{took:?}");
     }
     assert_eq!(target.take_primary_changes(), []);

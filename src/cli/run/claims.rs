@@ -189,7 +189,8 @@ impl Claims {
             let Some((_, record, _)) = runs.iter().find(|(folder, ..)| folder.ends_with(&run.folder)) else { continue };
             run.rounds = record.complete_rounds() as u64;
             run.rate = record.settings.planned_rate().filter(|_| record.parts.contains_key(&Part::Rate));
-            self.record.server = Some(record.server.version.clone());
+            let members = results::members(&record.server.topology).map(|members| format!(", {members} members"));
+            self.record.server = Some(record.server.version.clone() + &members.unwrap_or_default());
             run.parameters.clone_from(&record.parameters);
             let decided = |(claim, result): (&results::ClaimRecord, _)| DecidedClaimRecord {
                 claim: claim.clone(),

@@ -1,7 +1,7 @@
 //! Under which conditions something was measured, in a line: what a sentence needs that is cited without its report.
 
 use crate::report::document::format::{counted, plain};
-use crate::results::{RunRecord, in_percent};
+use crate::results::{RunRecord, in_percent, members};
 
 /// The server, the machine, the mix and everything that was set but what `is_varied`. `length` is how long it was measured.
 pub(crate) fn conditions(run: &RunRecord, length: &[String], is_varied: impl Fn(&str) -> bool) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn conditions(run: &RunRecord, length: &[String], is_varied: impl Fn(
     let has_concern = settings.write_concern != "majority";
     let concern = has_concern.then(|| ("w".to_owned(), format!("write concern {}", settings.write_concern)));
     let network = (settings.rtt > 0.0).then(|| ("rtt".to_owned(), format!("network of {} ms", settings.rtt * 1e3)));
-    let members = settings.members.map(|members| ("members".to_owned(), format!("{members} members on one machine")));
+    let members = members(&run.server.topology).map(|members| ("members".to_owned(), format!("{members} members")));
     let mix = [("mix".to_owned(), format!("mix {}", run.mix.name))];
     let named = mix.into_iter().chain(set).chain(shares).chain(members).chain(concern).chain(network);
     let named = named.filter(|(name, _)| !is_varied(name)).map(|(_, text)| text);

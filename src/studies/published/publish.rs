@@ -219,7 +219,7 @@ fn place(into: &Path, found: &PublishedRecord) -> PathBuf {
     let cores = found.machine.cores.map_or_else(|| "unknown".to_owned(), |cores| cores.to_string());
     let machine = &found.machine.name;
     let name = if machine.is_empty() { String::new() } else { format!("-{machine}") };
-    let members = found.server.topology.split(' ').find_map(|word| word.parse::<u64>().ok());
+    let members = results::members(&found.server.topology);
     let members = members.map(|members| format!("-{members}-members")).unwrap_or_default();
     let setup = format!("mongodb-{}{members}-{cores}-cores{name}", found.server.version);
     [&found.scenario.name, &found.mix.name, &setup].iter().fold(into.to_owned(), |path, name| path.join(part(name)))

@@ -71,6 +71,10 @@ fn a_run_on_three_members_is_valid_and_says_so() {
         "{markdown}"
     );
 
+    assert!(markdown.contains("The set has 3 members"), "{markdown}");
+    let screen = finish(place.docshape(&["report", &place.run().display().to_string()])).ok().stdout;
+    assert!(screen.replace('\n', " ").contains(&format!("MongoDB {}, 3 members", record.server.version)), "{screen}");
+
     // The primary answers the reads of one strategy, and the writes of both.
     let part = record.part(Part::Saturation).unwrap();
     let sum = |strategy, counter: &str| stats::cells(&part, strategy).map(|cell| cell.counters[counter]).sum::<f64>();

@@ -2,7 +2,7 @@
 
 use crate::report::document::format::{bytes, count, counted, percent, plain, time};
 use crate::report::run::PartEvaluations;
-use crate::results::{Part, RunRecord};
+use crate::results::{Part, RunRecord, members};
 
 /// Documents and bytes of the largest strategy, the load, and the server.
 pub(crate) fn scale(record: &RunRecord, parts: &PartEvaluations) -> String {
@@ -18,7 +18,8 @@ pub(crate) fn scale(record: &RunRecord, parts: &PartEvaluations) -> String {
         let shared = if record.server.embedded { " shared with the client" } else { " of the client" };
         format!("{}{shared}", counted(cores, "core"))
     });
-    let server = format!("MongoDB {}", plain(&record.server.version));
+    let members = members(&record.server.topology).map(|members| format!(", {members} members")).unwrap_or_default();
+    let server = format!("MongoDB {}{members}", plain(&record.server.version));
     let flush = record.environment.journal_flush.map(|seconds| format!("journal flush {}", time(seconds * 1e9)));
     let all = [data, Some(format!("mix {}", parts.main().mix)), Some(loads), Some(rounds), Some(server), cores, flush];
     all.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ")

@@ -7,7 +7,7 @@ use crate::report::document::format::{enumerated, plain, three, time};
 use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, Table, column};
 use crate::report::run::cost::OfOperation;
 use crate::report::run::{Evaluation, charts};
-use crate::results::RunRecord;
+use crate::results::{RunRecord, members};
 use crate::stats::{self, Cost, Distribution, FlushWait};
 
 use super::{cost_id, operation_column, strategy_row};
@@ -100,6 +100,15 @@ impl Entry {
     }
 }
 
+/// What counters contain besides the calls, where there are several members.
+fn replication(record: &RunRecord) -> Option<String> {
+    let members = members(&record.server.topology)?;
+    Some(format!(
+        "The set has {members} members, and counters are those of the primary: documents, bytes and CPU time of writes contain what the \
+         other members read from its oplog."
+    ))
+}
+
 /// Which operations mostly wait for the disk.
 fn flush_waits(record: &RunRecord) -> Option<String> {
     let name = |one: &FlushWait| {
@@ -126,7 +135,7 @@ pub(crate) fn of_operations(run: &Evaluation, record: &RunRecord) -> Option<Sect
             "Per call, with nothing else on the server: round trips, keys and documents examined, bytes in and out, oplog bytes, \
              and approximate CPU time (the server's background work is included).",
         );
-    let section = flush_waits(record).into_iter().fold(section, Section::note);
+    let section = replication(record).into_iter().chain(flush_waits(record)).fold(section, Section::note);
     if run.costs.routes.is_empty() {
         return section.with_rows();
     }
