@@ -53,12 +53,12 @@ impl EmbeddedMongod {
     /// Makes a set of the members, and waits until the first one accepts writes and the others follow it.
     pub(super) async fn initiate(&mut self) -> Result<(), EmbeddedError> {
         let deadline = Instant::now() + START;
-        let target = MongoTarget::connect(&self.direct_uri(), 1).await?;
-        self.ask(&target, rawdoc! { "replSetInitiate": self.configuration() }).await?;
-        while !self.is(&target, "isWritablePrimary").await? {
+        let primary = MongoTarget::connect(&self.direct_uri(), 1).await?;
+        self.ask(&primary, rawdoc! { "replSetInitiate": self.configuration() }).await?;
+        while !self.is(&primary, "isWritablePrimary").await? {
             // A single member is elected by itself. Of several, this one refuses until it and the others know the set.
             if self.members().count() > 1 {
-                let _ = target.run("admin", rawdoc! { "replSetStepUp": 1 }, ReplyKind::Single).await;
+                let _ = primary.run("admin", rawdoc! { "replSetStepUp": 1 }, ReplyKind::Single).await;
             }
             self.pause(deadline).await?;
         }
@@ -67,8 +67,13 @@ impl EmbeddedMongod {
             while !member.is(&target, "secondary").await? {
                 member.pause(deadline).await?;
             }
+            // A new member takes no checkpoints before it knows of a committed write that is newer than its copy of the data.
+            while target.run("admin", rawdoc! { "fsync": 1 }, ReplyKind::Single).await.is_err() {
+                self.ask(&primary, rawdoc! { "appendOplogNote": 1, "data": { "start": "docshape" } }).await?;
+                member.pause(deadline).await?;
+            }
         }
-        let build = self.ask(&target, rawdoc! { "buildInfo": 1 }).await?;
+        let build = self.ask(&primary, rawdoc! { "buildInfo": 1 }).await?;
         self.version = build.get_str("version").unwrap_or("unknown").to_owned();
         Ok(())
     }

@@ -44,6 +44,10 @@ async fn three_members_have_one_primary_and_end_together() {
     assert_eq!(Deployment::read(&target).await.unwrap().topology, Topology::ReplicaSet { members: 3 });
     let hello = single(&target, "admin", rawdoc! { "hello": 1 }).await.unwrap();
     assert_eq!(hello.get_str("primary").unwrap(), server.host(), "the first member");
+    for member in server.members() {
+        let target = MongoTarget::connect(&member.direct_uri(), 1).await.unwrap();
+        single(&target, "admin", rawdoc! { "fsync": 1 }).await.expect("all members can flush from the start");
+    }
     server.stop().unwrap();
     assert!(!pids.iter().any(|pid| alive(*pid)));
     assert_eq!(entries(temp.path()), 0);

@@ -98,7 +98,7 @@ fn verification_reads_from_the_primary_and_one_member_has_no_secondary() {
     let verified =
         finish(place.docshape(&["verify", &path, "--members", "3", "--cache-gb", "0.25", "--calls", "40"])).ok();
     let text = verified.stdout.replace('\n', " ");
-    assert!(text.contains("may return older data") && text.contains("verification reads from the primary"), "{text}");
+    assert!(text.contains("may return older data") && text.contains("Verification reads from the primary"), "{text}");
     let alone = finish(place.docshape(&["verify", &path]));
     alone.error(2, &["places.yaml:22: `findOne places` has `readPreference: secondary`", "use --members 3"]);
     let disturbed = finish(place.docshape(&["verify", &path, "--members", "3", "--fault", "kill"]));
