@@ -16,7 +16,7 @@ use super::primary::PrimaryWatch;
 /// The lock of the pools is taken only when a pool or a connection comes or goes, never when a command borrows one.
 #[derive(Debug, Default)]
 pub(super) struct PoolWatch {
-    /// Connections to the primary; those to other members carry no calls.
+    /// Connections to the primary; those to other members carry no calls but reads that prefer these.
     created: AtomicU64,
     pub(super) primary: PrimaryWatch,
     pools: Mutex<Vec<Pool>>,
