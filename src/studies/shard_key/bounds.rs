@@ -105,8 +105,8 @@ impl KeyBounds {
             let parts = if are_equal { intervals } else { std::slice::from_ref(&whole) };
             are_equal &= intervals.len() == 1 && intervals[0].is_point();
             let extended = |range: &KeyRange, part: &ValueInterval| KeyRange {
-                low: [range.low.as_slice(), &[part.low.0.clone()]].concat(),
-                high: [range.high.as_slice(), &[part.high.0.clone()]].concat(),
+                low: [range.low.as_slice(), std::slice::from_ref(&part.low.0)].concat(),
+                high: [range.high.as_slice(), std::slice::from_ref(&part.high.0)].concat(),
                 includes_high: part.high.1,
             };
             ranges = ranges.iter().flat_map(|range| parts.iter().map(|part| extended(range, part))).collect();

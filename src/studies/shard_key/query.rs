@@ -1,6 +1,6 @@
 //! What a command asks of collections: the filter by which mongos would find the shards, or the documents that it inserts.
 
-use bson::{Bson, Document, RawArray, RawBsonRef, RawDocument, RawDocumentBuf};
+use bson::{Bson, Document, RawArray, RawBsonRef, RawDocument};
 
 /// One question or write of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -199,7 +199,7 @@ fn of_pipeline(collection: &str, pipeline: &RawArray) -> Vec<TargetedQuery> {
 }
 
 fn document(command: &RawDocument, key: &str) -> Option<Document> {
-    Document::try_from(&RawDocumentBuf::from(command.get_document(key).ok()?.to_owned())).ok()
+    Document::try_from(command.get_document(key).ok()?).ok()
 }
 
 /// The value that a filter demands of a path by an equality, if it does.
@@ -247,7 +247,7 @@ pub fn at<'d>(document: &'d Document, path: &str) -> Option<&'d Bson> {
 
 #[cfg(test)]
 mod tests {
-    use bson::{doc, rawdoc};
+    use bson::{RawDocumentBuf, doc, rawdoc};
 
     use super::*;
 
