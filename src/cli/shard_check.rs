@@ -101,3 +101,50 @@ fn asks_all(word: CommandWord, options: &[(Spanned<String>, Node)], field: &str)
     }
     !is_named
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::{Choice, compile};
+    use crate::scenario::{self, Source};
+
+    const TEXT: &str = "
+format: 1
+name: test
+title: Test
+entities:
+  note: { count: 10, fields: { _id: index, tags: '[1, 2]', at: clock() } }
+operations:
+  add: { arguments: { note: new(note) } }
+  late: { arguments: { note: uniform(note) }, returns: [note] }
+  one: { arguments: { note: uniform(note) }, returns: note }
+mixes: { default: { add: 1, late: 1, one: 1 } }
+strategies:
+  plain:
+    collections: { notes: { each: note, shard: { key: { at: 1, _id: 1 } } } }
+    operations:
+      add: { insertOne: notes, document: <note> }
+      late: { find: notes, filter: { $and: [{ at: { $gt: <note.at> } }] } }
+      one: { findOne: notes, filter: { _id: <note> } }
+";
+
+    fn checked(text: &str) -> (Vec<String>, String) {
+        let (source, diagnostics) = (Source::new("test.yaml", text), Diagnostics::new());
+        let scenario = scenario::read(&source, &diagnostics).unwrap();
+        let plan = compile(&scenario, &Choice::default(), &diagnostics).unwrap().unwrap();
+        (check_shard_keys(&scenario, &plan, &diagnostics), diagnostics.render(&source, false))
+    }
+
+    #[test]
+    fn commands_without_the_first_field_are_named_with_their_lines() {
+        let (lines, problems) = checked(TEXT);
+        assert_eq!(lines, ["test.yaml:18: one of plain asks all shards: no condition on `at` of notes"]);
+        assert_eq!(problems, "");
+    }
+
+    #[test]
+    fn arrays_in_a_key_are_errors() {
+        let (_, problems) = checked(&TEXT.replace("{ at: 1, _id: 1 }", "{ tags: 1 }"));
+        assert!(problems.contains("the shard key of `notes` has an array: `tags`"), "{problems}");
+    }
+}

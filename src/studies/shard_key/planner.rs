@@ -43,6 +43,8 @@ pub struct KeyPlanner {
     collection: String,
     /// The classes of queries that need no ranges, by their shapes.
     classes: HashMap<String, Targeting>,
+    /// The bounds of filters that were explained: calls draw the same values again.
+    known: HashMap<Vec<u8>, Option<KeyBounds>>,
 }
 
 impl KeyPlanner {
@@ -65,7 +67,7 @@ impl KeyPlanner {
             rawdoc! { "createIndexes": name.as_str(), "indexes": [index] }
         };
         target.run(database, create, ReplyKind::Single).await?;
-        Ok(KeyPlanner { key: key.clone(), collection: name, classes: HashMap::new() })
+        Ok(KeyPlanner { key: key.clone(), collection: name, classes: HashMap::new(), known: HashMap::new() })
     }
 
     /// Decides where the documents of a filter are; `None` where bounds cannot be read. Of one shard, which one is only found out
@@ -92,14 +94,20 @@ impl KeyPlanner {
             }
             _ => {}
         }
-        let bounds = match self.bounds(target, database, filter, variables).await {
-            Ok(bounds) => bounds,
-            Err(failure) if failure.kind == FailureKind::Network => return Err(failure),
-            // Such as a query that no index of this kind serves.
-            Err(_) => None,
-        };
+        let asked: Vec<u8> =
+            [Some(filter), variables].into_iter().flatten().flat_map(|part| raw(part).into_bytes()).collect();
+        if !self.known.contains_key(&asked) {
+            let bounds = match self.bounds(target, database, filter, variables).await {
+                Ok(bounds) => bounds,
+                Err(failure) if failure.kind == FailureKind::Network => return Err(failure),
+                // Such as a query that no index of this kind serves.
+                Err(_) => None,
+            };
+            self.known.insert(asked.clone(), bounds);
+        }
+        let bounds = self.known.get(&asked).and_then(Option::as_ref);
         let Some(bounds) = bounds else { return Ok(None) };
-        let mut reach = Reach::of(&bounds, self.key.fields.len());
+        let mut reach = Reach::of(bounds, self.key.fields.len());
         if values.is_some() {
             // A null has two intervals, though it is one value of the key.
             reach.targeting = Targeting::Single;
@@ -116,7 +124,6 @@ impl KeyPlanner {
         filter: &Document,
         variables: Option<&Document>,
     ) -> Result<Option<KeyBounds>, Failure> {
-        let raw = |document: &Document| RawDocumentBuf::try_from(document).unwrap_or_default();
         let mut find = rawdoc! { "find": self.collection.as_str(), "filter": raw(filter), "hint": self.key.document() };
         if let Some(variables) = variables {
             find.append(bson::raw::cstr!("let"), raw(variables));
@@ -150,6 +157,10 @@ impl Reach {
         let is_single = ranges.len() == 1 && ranges[0].is_point();
         Reach { targeting: if is_single { Targeting::Single } else { Targeting::Multi }, ranges }
     }
+}
+
+fn raw(document: &Document) -> RawDocumentBuf {
+    RawDocumentBuf::try_from(document).unwrap_or_default()
 }
 
 /// A filter without its values, but with their types, their order, and which of them are equal: of two filters with one shape, the

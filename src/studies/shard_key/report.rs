@@ -488,13 +488,12 @@ impl<'r> ShardKeyReport<'r> {
     }
 }
 
-/// The keys of a placement in words.
+/// The sharded collections of a placement with their keys.
 fn keys(placed: &KeyPlacement<'_>) -> String {
-    let key = |(collection, key): (&super::record::CollectionKeys, Option<&KeyRecord>)| {
-        let name = plain(&collection.name);
-        key.map_or_else(|| format!("{name} on one shard"), |key| format!("{name} {}", plain(&key.key)))
-    };
-    placed.keys().map(key).collect::<Vec<_>>().join(", ")
+    let sharded = placed.keys().filter_map(|(collection, key)| Some((collection, key?)));
+    let texts = sharded.map(|(collection, key)| format!("{} {}", plain(&collection.name), plain(&key.key)));
+    let texts = texts.collect::<Vec<_>>().join(", ");
+    if texts.is_empty() { "all on one shard".to_owned() } else { texts }
 }
 
 fn number<'m, T: 'm>(

@@ -97,7 +97,10 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         }
         self.calls(calls, &mut keys, &mut made).await?;
         for mut judged in keys {
-            if let Ok(order) = self.order(&arm.collections[judged.collection], &judged.key).await? {
+            let is_changed = |counts: &TargetCounts| counts.inserts + counts.writes.iter().sum::<u64>() > 0;
+            if judged.record.operations.iter().any(is_changed)
+                && let Ok(order) = self.order(&arm.collections[judged.collection], &judged.key).await?
+            {
                 judged.describe(&order, self.shards);
             }
             judged.hottest();

@@ -20,6 +20,7 @@ use crate::record::Metric;
 use crate::report::Report;
 use crate::results;
 use crate::scenario::nearest;
+use crate::server::deployment::Topology;
 use crate::server::embedded::Checkpoints;
 use crate::server::namespace::Namespace;
 
@@ -39,10 +40,16 @@ pub fn shard_key(arguments: &ShardKeyArguments) -> Result<Exit, CliError> {
     let server = arguments.server.choice()?.with_checkpoints(Checkpoints::EveryFewSeconds);
     let invocation = Invocation::now();
     let folder = invocation.folder(arguments.out.as_deref(), &format!("{}/shardkey", ready.plan.name));
-    let _locked = results::create_folder(&folder)?;
     let namespace = arguments.server.databases.namespace(&ready.plan.name, &invocation.id);
     Session::run(server, async |session| {
         let names = databases(&namespace, &ready.plan);
+        if session.deployment.topology == Topology::Sharded {
+            return Err(CliError::usage(
+                "shardkey reads indexes in their order, which a mongos does not: name a replica set, or omit --uri and MONGODB_URI; on the \
+                 cluster, `docshape run` measures the keys of the scenario",
+            ));
+        }
+        let _locked = results::create_folder(&folder)?;
         let judge = async || {
             ready.skip_unsupported(&session, choice, &namespace).await?;
             let mut record = ShardKeyRecord {
