@@ -139,7 +139,7 @@ strategies:
     fn commands_without_the_first_field_are_named_with_their_lines() {
         let (lines, problems) = checked(TEXT);
         assert_eq!(lines, ["test.yaml:18: one of plain asks all shards: no condition on `at` of notes"]);
-        assert_eq!(problems, "");
+        assert!(problems.contains("no problems"), "{problems}");
     }
 
     #[test]

@@ -105,7 +105,7 @@ pub struct KeyRecord {
 /// What commands ask of a collection. Each question and each write of a command counts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TargetCounts {
-    /// Commands.
+    /// Commands that are sent for the collection: others name another one first.
     pub commands: u64,
     /// Messages to shards for them.
     pub messages: u64,

@@ -327,15 +327,18 @@ impl<T: Target> StrategyAnalysis<'_, T> {
                     written.push(place);
                 }
             }
+            // A command is sent for the collection that it names first, whatever else it reads.
+            let target = asked.first().map(|one| one.collection.clone());
             for collection in &mut made.collections {
+                let commands = u64::from(target.as_ref() == Some(&collection.name));
                 let own: Vec<&TargetedQuery> = asked.iter().filter(|one| one.collection == collection.name).collect();
                 if own.is_empty() {
                     continue;
                 }
-                collection.unsharded[operation].add(&unsharded(&own));
+                collection.unsharded[operation].add(&unsharded(&own, commands));
                 for judged in keys.iter_mut() {
                     if self.arm().collections[judged.collection].name == collection.name {
-                        judged.add(self, operation, &own).await.map_err(|failure| self.failed(&failure))?;
+                        judged.add(self, operation, (&own, commands)).await.map_err(|failure| self.failed(&failure))?;
                     }
                 }
             }
@@ -359,8 +362,8 @@ fn is_multikey(plan: &RawDocument) -> bool {
 }
 
 /// What a command asks of one collection that is on one shard.
-fn unsharded(queries: &[&TargetedQuery]) -> TargetCounts {
-    let mut counts = TargetCounts { commands: 1, messages: 1, ..TargetCounts::default() };
+fn unsharded(queries: &[&TargetedQuery], commands: u64) -> TargetCounts {
+    let mut counts = TargetCounts { commands, messages: commands, ..TargetCounts::default() };
     for query in queries {
         match &query.access {
             ShardAccess::Read => counts.reads[0] += 1,
@@ -395,9 +398,9 @@ impl JudgedKey {
         &mut self,
         analysis: &StrategyAnalysis<'_, T>,
         operation: usize,
-        queries: &[&TargetedQuery],
+        (queries, commands): (&[&TargetedQuery], u64),
     ) -> Result<(), Failure> {
-        let mut counts = TargetCounts { commands: 1, ..TargetCounts::default() };
+        let mut counts = TargetCounts { commands, ..TargetCounts::default() };
         // Where a command has several statements, shards that they have in common get one message.
         let (mut shards, place_matters) = (0, queries.len() > 1);
         for query in queries {

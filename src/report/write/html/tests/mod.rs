@@ -88,7 +88,9 @@ fn pages_of_every_kind_are_well_formed() {
     // scripts/check-report.sh looks at them in a browser.
     let folder: std::path::PathBuf = [env!("CARGO_MANIFEST_DIR"), "target", "report-pages"].iter().collect();
     std::fs::create_dir_all(&folder).unwrap();
-    let names = ["run", "compare", "capacity", "verify", "summary", "sweep", "growth", "rules", "explain", "winner"];
+    let names = [
+        "run", "compare", "capacity", "verify", "summary", "sweep", "growth", "rules", "explain", "shardkey", "winner",
+    ];
     let winner = crate::report::tests::report(&sample::run(8));
     let reports: Vec<_> = crate::report::write::json::tests::all().into_iter().chain([winner]).collect();
     assert_eq!(reports.len(), names.len());
