@@ -337,7 +337,7 @@ impl<'r> ShardKeyReport<'r> {
                     key.operations.iter().for_each(|counts| sum.add(counts));
                     let messages = placed.messages(&key.operations);
                     let is_used = placed.keys().any(|(_, used)| used.is_some_and(|used| std::ptr::eq(used, key)));
-                    let is_short = key.refused.is_none() && (is_used || self.are_few());
+                    let is_short = key.refused.is_none() && messages > 0.0 && (is_used || self.are_few());
                     let row = Row::new(plain(&key.key)).group(group.as_str()).series(place);
                     let row = row.only(if is_short { Forms::ALL } else { Forms::DETAILED });
                     (row, KeyRow { key, sum, messages })

@@ -8,14 +8,13 @@ use crate::engine::{FatalError, Interpreter, Loader, RunError, StepError, StopFl
 use crate::plan::{Arm, Collection, Plan, ShardKey, call_id};
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
-use super::super::key_order::{KeyOrder, KeyParts};
-use super::super::planner::{KeyPlanner, Reach, Targeting};
-use super::super::query::{ShardAccess, TargetedQuery, WriteKind, at, queries};
+use super::super::key_order::KeyOrder;
+use super::super::planner::KeyPlanner;
+use super::super::query::{ShardAccess, TargetedQuery, queries};
 use super::super::record::{CollectionKeys, KeyRecord, StrategyKeys, TargetCounts};
+use super::judged::JudgedKey;
 use super::kept::{KeepingTarget, KeptCommand};
 
-/// Parts of a key by which ranges and hot inserts are counted.
-const PARTS: u64 = 100;
 /// Calls of an operation that are made at least, however rare it is in the mix.
 const FEWEST_CALLS: u64 = 20;
 /// The index that is built to see the values of a key.
@@ -37,21 +36,6 @@ pub struct StrategyAnalysis<'a, T> {
     pub stop: &'a StopFlag,
 }
 
-/// A key while calls are made.
-struct JudgedKey {
-    /// Its place among the collections.
-    collection: usize,
-    key: ShardKey,
-    planner: KeyPlanner,
-    by_shard: KeyParts,
-    by_hundred: KeyParts,
-    /// The documents inserted into each of the hundred parts.
-    inserted: [u64; PARTS as usize],
-    /// The same by operation.
-    inserted_by: Vec<[u64; PARTS as usize]>,
-    record: KeyRecord,
-}
-
 /// What a key needs to be judged, or why a cluster refuses it.
 type Refusable<R> = Result<Result<R, String>, RunError>;
 
@@ -70,18 +54,20 @@ impl<T: Target> StrategyAnalysis<'_, T> {
             collections: Vec::new(),
         };
         let mut keys = Vec::new();
-        for (place, collection) in arm.collections.iter().enumerate().filter(|(_, one)| one.name == one.written) {
+        for series in arm.series() {
+            let collection = &series[0];
             let mut record = CollectionKeys {
-                name: collection.name.clone(),
+                name: collection.written.clone(),
                 unsharded: vec![TargetCounts::default(); self.plan.operations.len()],
                 left_out: self.left_out(collection),
                 ..CollectionKeys::default()
             };
             if record.left_out.is_none() {
                 for (key, is_chosen) in self.candidates(collection).await? {
-                    match self.begin(place, &key, keys.len()).await? {
-                        Ok(judged) => {
-                            keys.push(JudgedKey { record: KeyRecord { is_chosen, ..judged.record }, ..judged })
+                    match self.begin(collection, &key, keys.len()).await? {
+                        Ok(mut judged) => {
+                            judged.record.is_chosen = is_chosen;
+                            keys.push(judged);
                         }
                         Err(refused) => record.keys.push(KeyRecord {
                             key: key.to_string(),
@@ -92,20 +78,21 @@ impl<T: Target> StrategyAnalysis<'_, T> {
                     }
                 }
             }
-            record.documents = self.count(&collection.name).await?;
+            for one in series {
+                record.documents += self.count(&one.name).await?;
+            }
             made.collections.push(record);
         }
         self.calls(calls, &mut keys, &mut made).await?;
         for mut judged in keys {
             let is_changed = |counts: &TargetCounts| counts.inserts + counts.writes.iter().sum::<u64>() > 0;
             if judged.record.operations.iter().any(is_changed)
-                && let Ok(order) = self.order(&arm.collections[judged.collection], &judged.key).await?
+                && let Ok(order) = self.order(&judged.collection, &judged.key).await?
             {
                 judged.describe(&order, self.shards);
             }
             judged.hottest();
-            let name = &arm.collections[judged.collection].name;
-            let of = made.collections.iter_mut().find(|one| one.name == *name);
+            let of = made.collections.iter_mut().find(|one| one.name == judged.collection);
             of.into_iter().for_each(|one| one.keys.push(judged.record.clone()));
         }
         made.collections.iter_mut().for_each(|one| one.keys.sort_by_key(|key| (!key.is_chosen, key.refused.is_some())));
@@ -118,6 +105,9 @@ impl<T: Target> StrategyAnalysis<'_, T> {
 
     /// Why no key is judged for a collection.
     fn left_out(&self, collection: &Collection) -> Option<String> {
+        if collection.name != collection.written {
+            return Some("a cluster places each of these collections as a whole on one shard".to_owned());
+        }
         let options = collection.options.as_ref()?;
         let mut frame = crate::plan::Frame::new(&self.plan.data, self.plan.data.seed, 0, collection.slots);
         let options = options.bind(&mut frame).ok()?;
@@ -158,36 +148,20 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         Ok(all)
     }
 
-    async fn begin(&self, collection: usize, key: &ShardKey, number: usize) -> Refusable<JudgedKey> {
-        let order = match self.order(&self.arm().collections[collection], key).await? {
+    async fn begin(&self, collection: &Collection, key: &ShardKey, number: usize) -> Refusable<JudgedKey> {
+        let order = match self.order(&collection.name, key).await? {
             Ok(order) => order,
             Err(refused) => return Ok(Err(refused)),
         };
         let name = format!("docshape.key_{number}");
         let planner =
             KeyPlanner::create(self.target, self.database, name, key).await.map_err(|failure| self.failed(&failure))?;
-        let operations = self.plan.operations.len();
-        let mut judged = JudgedKey {
-            collection,
-            key: key.clone(),
-            planner,
-            by_shard: order.parts(self.shards),
-            by_hundred: order.parts(PARTS),
-            inserted: [0; PARTS as usize],
-            inserted_by: vec![[0; PARTS as usize]; operations],
-            record: KeyRecord {
-                key: key.to_string(),
-                operations: vec![TargetCounts::default(); operations],
-                ..KeyRecord::default()
-            },
-        };
-        judged.describe(&order, self.shards);
+        let judged = JudgedKey::new(collection, key, planner, &order, (self.shards, self.plan.operations.len()));
         Ok(Ok(judged))
     }
 
     /// Reads the values of a key in the order of its index, which is built for it and dropped.
-    async fn order(&self, collection: &Collection, key: &ShardKey) -> Refusable<KeyOrder> {
-        let name = &collection.name;
+    async fn order(&self, name: &str, key: &ShardKey) -> Refusable<KeyOrder> {
         let indexes = self.indexes(name).await?;
         let fields = |index: &RawDocument| -> Vec<String> {
             let key = index.get_document("key").ok().into_iter().flat_map(|key| key.iter().flatten());
@@ -208,7 +182,7 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         let existing = indexes.iter().find(is_own).and_then(|index| Some(index.get_str("name").ok()?.to_owned()));
         if existing.is_none() {
             let index = rawdoc! { "key": key.document(), "name": INDEX };
-            let create = rawdoc! { "createIndexes": name.as_str(), "indexes": [index] };
+            let create = rawdoc! { "createIndexes": name, "indexes": [index] };
             match self.target.run(self.database, create, ReplyKind::Single).await {
                 Err(failure) if is_of_arrays(&failure) => return Ok(Err(ARRAY.to_owned())),
                 Err(failure) => return Err(self.failed(&failure)),
@@ -219,7 +193,7 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         let paths: Vec<&str> = key.fields.iter().map(|field| field.path.as_str()).collect();
         let order = self.scan(name, index, &paths).await;
         if existing.is_none() {
-            self.send(rawdoc! { "dropIndexes": name.as_str(), "index": INDEX }, ReplyKind::Single).await?;
+            self.send(rawdoc! { "dropIndexes": name, "index": INDEX }, ReplyKind::Single).await?;
         }
         order
     }
@@ -309,6 +283,12 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         }
     }
 
+    /// Names a collection of a `for` as it is written.
+    fn name_series(&self, collection: &mut String) {
+        let of = self.arm().collections.iter().find(|one| one.name == *collection && one.written != one.name);
+        of.into_iter().for_each(|one| collection.clone_from(&one.written));
+    }
+
     /// Counts what the commands of a call ask. Returns how many documents it wrote in a transaction.
     async fn record(
         &self,
@@ -319,7 +299,8 @@ impl<T: Target> StrategyAnalysis<'_, T> {
     ) -> Result<u64, RunError> {
         let mut written: Vec<(String, Document)> = Vec::new();
         for KeptCommand { command, is_in_transaction } in kept {
-            let asked = queries(&command);
+            let mut asked = queries(&command);
+            asked.iter_mut().for_each(|one| self.name_series(&mut one.collection));
             let writes = asked.iter().filter(|one| matches!(one.access, ShardAccess::Write(_) | ShardAccess::Insert));
             for query in writes.filter(|_| is_in_transaction) {
                 let place = (query.collection.clone(), query.filter.clone());
@@ -336,10 +317,9 @@ impl<T: Target> StrategyAnalysis<'_, T> {
                     continue;
                 }
                 collection.unsharded[operation].add(&unsharded(&own, commands));
-                for judged in keys.iter_mut() {
-                    if self.arm().collections[judged.collection].name == collection.name {
-                        judged.add(self, operation, (&own, commands)).await.map_err(|failure| self.failed(&failure))?;
-                    }
+                for judged in keys.iter_mut().filter(|judged| judged.collection == collection.name) {
+                    let added = judged.add((self.target, self.database), operation, (&own, commands)).await;
+                    added.map_err(|failure| self.failed(&failure))?;
                 }
             }
         }
@@ -374,123 +354,4 @@ fn unsharded(queries: &[&TargetedQuery], commands: u64) -> TargetCounts {
         }
     }
     counts
-}
-
-impl JudgedKey {
-    fn describe(&mut self, order: &KeyOrder, shards: u64) {
-        let coefficient =
-            if self.key.is_hashed() && self.key.fields.len() == 1 { Some(0.0) } else { order.coefficient() };
-        let parts = order.parts(shards);
-        self.record = KeyRecord {
-            distinct: order.distinct(),
-            documents: order.documents(),
-            most_common: order.most_common(),
-            coefficient,
-            is_monotonic: coefficient.map(KeyOrder::is_monotonic),
-            parts: parts.count() as u64,
-            largest_part: parts.largest,
-            ..std::mem::take(&mut self.record)
-        };
-    }
-
-    /// Counts what one command asks of the collection.
-    async fn add<T: Target>(
-        &mut self,
-        analysis: &StrategyAnalysis<'_, T>,
-        operation: usize,
-        (queries, commands): (&[&TargetedQuery], u64),
-    ) -> Result<(), Failure> {
-        let mut counts = TargetCounts { commands, ..TargetCounts::default() };
-        // Where a command has several statements, shards that they have in common get one message.
-        let (mut shards, place_matters) = (0, queries.len() > 1);
-        for query in queries {
-            let (filter, is_insert) = match &query.access {
-                ShardAccess::Follow(field) => {
-                    match (self.key.fields[0].path == *field, self.key.fields.len()) {
-                        (true, 1) => counts.follows_key += 1,
-                        (true, _) => counts.follows_range += 1,
-                        (false, _) => counts.follows_all += 1,
-                    }
-                    continue;
-                }
-                ShardAccess::Unknown(why) => {
-                    counts.unknown.push((*why).to_owned());
-                    continue;
-                }
-                ShardAccess::Insert => (self.equality(&query.filter), true),
-                ShardAccess::Write(kind) => (self.of_write(&query.filter, kind), false),
-                ShardAccess::Read => (query.filter.clone(), false),
-            };
-            let (target, database) = (analysis.target, analysis.database);
-            let asked = (&filter, query.variables.as_ref());
-            let Some(reach) = self.planner.reach(target, database, asked, is_insert || place_matters).await? else {
-                counts.unknown.push("bounds that cannot be read".to_owned());
-                continue;
-            };
-            let Reach { targeting, ranges } = reach;
-            shards |= if ranges.is_empty() { 1 } else { self.by_shard.of(&ranges) };
-            let parts = if ranges.is_empty() { 1 } else { self.by_hundred.of(&ranges) };
-            match &query.access {
-                ShardAccess::Insert => {
-                    counts.inserts += 1;
-                    let part = (parts.trailing_zeros() as usize).min(PARTS as usize - 1);
-                    self.inserted[part] += 1;
-                    self.inserted_by[operation][part] += 1;
-                    continue;
-                }
-                ShardAccess::Write(kind) => {
-                    counts.writes[targeting as usize] += 1;
-                    counts.without_key += u64::from(kind.is_single && targeting != Targeting::Single);
-                    counts.key_changes += u64::from(self.is_changed_by(kind));
-                    if kind.is_computed {
-                        counts.unknown.push("whether a pipeline changes the key".to_owned());
-                    }
-                }
-                _ => counts.reads[targeting as usize] += 1,
-            }
-            counts.ranges += u64::from(parts.count_ones());
-        }
-        counts.messages = u64::from(shards.count_ones());
-        self.record.operations[operation].add(&counts);
-        Ok(())
-    }
-
-    /// The filter that finds a document by the key alone.
-    fn equality(&self, document: &Document) -> Document {
-        let value = |field: &crate::plan::ShardField| {
-            let value = at(document, &field.path).cloned().unwrap_or(bson::Bson::Null);
-            (field.path.clone(), bson::Bson::Document(bson::doc! { "$eq": value }))
-        };
-        self.key.fields.iter().map(value).collect()
-    }
-
-    /// The filter by which a write is targeted: a replacement of one document by its `_id` is found by what replaces it.
-    fn of_write(&self, filter: &Document, kind: &WriteKind) -> Document {
-        match &kind.replacement {
-            Some(document) if !kind.upserts && super::super::query::demanded(filter, "_id").is_some() => {
-                let mut whole = document.clone();
-                whole.extend(filter.clone());
-                self.equality(&whole)
-            }
-            _ => filter.clone(),
-        }
-    }
-
-    /// Whether an update names a field of the key, a part of it, or what it is part of.
-    fn is_changed_by(&self, kind: &WriteKind) -> bool {
-        let meets =
-            |one: &str, other: &str| one == other || one.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
-        kind.paths
-            .iter()
-            .any(|path| self.key.fields.iter().any(|field| meets(path, &field.path) || meets(&field.path, path)))
-    }
-
-    /// Finds the part that got most documents.
-    fn hottest(&mut self) {
-        let most = |parts: &[u64; PARTS as usize]| parts.iter().max().copied().unwrap_or(0);
-        self.record.hottest = most(&self.inserted);
-        for (counts, parts) in self.record.operations.iter_mut().zip(&self.inserted_by) {
-            counts.hottest = most(parts);
-        }
-    }
 }

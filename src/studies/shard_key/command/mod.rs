@@ -2,6 +2,7 @@
 
 mod analysis;
 pub mod argument;
+mod judged;
 mod kept;
 
 use std::path::Path;
