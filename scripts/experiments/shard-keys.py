@@ -113,7 +113,7 @@ def calls(lines, database):
             continue
         names = set(entry["command"])
         own = {"explain", "createIndexes", "dropIndexes", "create"} & names or ".docshape." in entry["ns"]
-        own |= "indexKey" in json.dumps(entry["command"].get("projection", ""))
+        own = bool(own) or "indexKey" in json.dumps(entry["command"].get("projection", ""))
         counts = next(iter(entry["command"])) == "count" and "query" not in names
         if not own and not counts:
             found.append(entry)
