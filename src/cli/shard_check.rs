@@ -2,12 +2,11 @@
 
 use bson::RawDocument;
 
-use crate::compile::inherit;
+use crate::compile::{compared, filters, inherit};
 use crate::engine::Documents;
 use crate::plan::{Arm, Collection, Plan, ShardKey, checking};
 use crate::scenario::{
-    CollectionDefinition, CommandWord, Diagnostics, Node, Scenario, Spanned, StepDefinition, StepKind,
-    StrategyDefinition,
+    CollectionDefinition, Diagnostics, Node, Scenario, StepDefinition, StepKind, StrategyDefinition,
 };
 
 /// How many documents of a collection are made.
@@ -69,9 +68,14 @@ fn scattered(scenario: &Scenario, strategy: &StrategyDefinition, collection: &st
     let mut lines = Vec::new();
     for (operation, steps) in &strategy.operations {
         StepDefinition::walk(steps, &mut |kind| {
-            let StepKind::Command { word, collection: own, options, .. } = kind else { return };
-            if own.value == collection && asks_all(word.value, options, &first.value) {
-                let (place, strategy) = (scenario.lines.place(word.span), &strategy.name.value);
+            let (own, place) = match kind {
+                StepKind::Command { word, .. } if word.value.inserts() => return,
+                StepKind::Command { word, collection, .. } => (collection, word.span),
+                StepKind::BulkWrite(bulk) => (&bulk.collection, bulk.collection.span),
+                _ => return,
+            };
+            if own.value == collection && asks_all(kind, &first.value) {
+                let (place, strategy) = (scenario.lines.place(place), &strategy.name.value);
                 lines.push(format!(
                     "{place}: {} of {strategy} asks all shards: no condition on `{}` of {collection}",
                     operation.value, first.value
@@ -84,22 +88,19 @@ fn scattered(scenario: &Scenario, strategy: &StrategyDefinition, collection: &st
     lines
 }
 
-/// Whether nothing in the filter of a command names a field, or a part of it.
-fn asks_all(word: CommandWord, options: &[(Spanned<String>, Node)], field: &str) -> bool {
-    if matches!(word, CommandWord::InsertOne | CommandWord::InsertMany) {
-        return false;
-    }
-    let option = |name: &str| options.iter().find(|(key, _)| key.value == name).map(|(_, node)| node);
-    let first = option("pipeline").and_then(|pipeline| pipeline.as_list()?.first()?.get("$match"));
-    let mut is_named = false;
-    for filter in option("filter").into_iter().chain(first) {
-        filter.walk(None, &mut |key, _| {
-            is_named |=
-                key.is_some_and(|key| key == field || field.starts_with(&format!("{key}.")) || key.starts_with('<'));
-            true
+/// Whether a filter of a step names neither a field nor what it is part of. A filter with slots for names may have any.
+fn asks_all(kind: &StepKind, field: &str) -> bool {
+    let names = |filter: &&Node| {
+        let mut is_named = filter.get("...").is_some();
+        compared(filter, &mut |path| {
+            let path = path.value.as_str();
+            is_named |= path == field || path.contains('<') || field.starts_with(&format!("{path}."));
         });
-    }
-    !is_named
+        is_named
+    };
+    let filters = filters(kind);
+    let is_read_whole = filters.is_empty() && !matches!(kind, StepKind::BulkWrite(_));
+    is_read_whole || !filters.iter().all(names)
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub fn check_indexed_fields(scenario: &Scenario, strategy: &StrategyDefinition, 
 }
 
 /// The filters of a step on documents as they are stored: later stages of a pipeline see others.
-fn filters(kind: &StepKind) -> Vec<&Node> {
+pub fn filters(kind: &StepKind) -> Vec<&Node> {
     let of_options = |options| -> Vec<&Node> {
         let options: &[(Spanned<String>, Node)] = options;
         let option = |name: &str| options.iter().find(|(key, _)| key.value == name).map(|(_, node)| node);
@@ -60,7 +60,7 @@ fn filters(kind: &StepKind) -> Vec<&Node> {
 }
 
 /// Visits the paths that a filter compares, from the top of a document.
-fn compared<'n>(filter: &'n Node, visit: &mut dyn FnMut(&'n Spanned<String>)) {
+pub fn compared<'n>(filter: &'n Node, visit: &mut dyn FnMut(&'n Spanned<String>)) {
     for (key, value) in filter.as_mapping().into_iter().flatten() {
         match key.value.as_str() {
             "$and" | "$or" | "$nor" => value.as_list().into_iter().flatten().for_each(|inner| compared(inner, visit)),

@@ -56,6 +56,7 @@ use does::compile_model;
 use dry_run::{try_calls, try_records};
 use entity::{compile_data, entity_names};
 use indexed_fields::check_indexed_fields;
+pub(crate) use indexed_fields::{compared, filters};
 use model::facts;
 use operation::{compile_mix, compile_operations};
 use parameter::{add_parameters, with_parameters};

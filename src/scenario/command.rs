@@ -71,6 +71,11 @@ impl CommandWord {
         matches!(self, UpdateOne | ReplaceOne | DeleteOne) || self.finds_and_modifies()
     }
 
+    /// Whether it inserts, and so has no filter.
+    pub fn inserts(self) -> bool {
+        matches!(self, CommandWord::InsertOne | CommandWord::InsertMany)
+    }
+
     /// Whether the command changes data.
     pub fn writes(self) -> bool {
         use CommandWord::*;

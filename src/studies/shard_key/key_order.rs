@@ -17,16 +17,10 @@ const MONOTONIC: f64 = 0.7;
 pub struct KeyOrder {
     /// The values in order, and how many documents have each.
     values: Vec<(Vec<Bson>, u64)>,
-    /// How the record ids go with the order.
-    correlation: Correlation,
+    /// The record ids of all documents, in order.
+    ids: Vec<i64>,
     /// Whether record ids are numbers, as they are unless the collection is clustered.
     has_record_ids: bool,
-}
-
-/// Sums for Pearson's correlation of the place in the order with the record id.
-#[derive(Debug, Clone, Default)]
-struct Correlation {
-    ids: Vec<i64>,
 }
 
 /// The lower ends of all parts of a key but the first: parts of about as many documents each, none of which divides a value.
@@ -54,7 +48,7 @@ impl KeyOrder {
         let values = row.get_document("values").into_iter().flat_map(|values| values.iter().flatten());
         let values: Vec<Bson> = values.map(|(_, value)| Bson::try_from(value).unwrap_or(Bson::Null)).collect();
         match row.get_i64("record") {
-            Ok(id) => self.correlation.ids.push(id),
+            Ok(id) => self.ids.push(id),
             Err(_) => self.has_record_ids = false,
         }
         match self.values.last_mut() {
@@ -90,7 +84,7 @@ impl KeyOrder {
     /// Pearson's correlation of the place in the index with the record id; `None` where record ids are no numbers. It is that of
     /// `analyzeShardKey` (`computeCorrelationCoefficient` in the server's source).
     pub fn coefficient(&self) -> Option<f64> {
-        self.has_record_ids.then(|| self.correlation.coefficient())
+        self.has_record_ids.then(|| correlation(&self.ids))
     }
 
     /// Whether a coefficient is that of a monotonic key.
@@ -98,7 +92,7 @@ impl KeyOrder {
         coefficient.abs() >= MONOTONIC
     }
 
-    /// Divides the values into at most so many parts.
+    /// Divides the values into at most this many parts.
     pub fn parts(&self, count: u64) -> KeyParts {
         let total = self.documents();
         let (mut ends, mut sizes, mut before, mut last) = (Vec::new(), vec![0_u64], 0, 0);
@@ -119,20 +113,18 @@ impl KeyOrder {
     }
 }
 
-impl Correlation {
-    fn coefficient(&self) -> f64 {
-        let n = self.ids.len() as f64;
-        let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / n;
-        let (place, id) = ((n + 1.0) / 2.0, mean(&mut self.ids.iter().map(|id| *id as f64)));
-        let (mut both, mut places, mut ids) = (0.0, 0.0, 0.0);
-        for (at, value) in self.ids.iter().enumerate() {
-            let (x, y) = (at as f64 + 1.0 - place, *value as f64 - id);
-            both += x * y;
-            places += x * x;
-            ids += y * y;
-        }
-        if places > 0.0 && ids > 0.0 { both / (places * ids).sqrt() } else { 0.0 }
+/// Pearson's correlation of some numbers with their places.
+fn correlation(ids: &[i64]) -> f64 {
+    let n = ids.len() as f64;
+    let (place, id) = ((n + 1.0) / 2.0, ids.iter().map(|id| *id as f64).sum::<f64>() / n);
+    let (mut both, mut places, mut deviations) = (0.0, 0.0, 0.0);
+    for (at, value) in ids.iter().enumerate() {
+        let (x, y) = (at as f64 + 1.0 - place, *value as f64 - id);
+        both += x * y;
+        places += x * x;
+        deviations += y * y;
     }
+    if places > 0.0 && deviations > 0.0 { both / (places * deviations).sqrt() } else { 0.0 }
 }
 
 impl KeyParts {

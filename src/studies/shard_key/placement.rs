@@ -2,7 +2,7 @@
 
 use super::record::{CollectionKeys, KeyRecord, ShardKeyRecord, StrategyKeys, TargetCounts};
 
-/// The largest part may have so many times the documents of an even one; a key with a larger one distributes badly.
+/// The fullest shard of an even key has at most this many times its share of the documents.
 const UNEVEN: f64 = 1.5;
 
 /// The keys of a strategy's collections.
@@ -17,7 +17,7 @@ impl<'r> KeyPlacement<'r> {
     /// The keys that the scenario gives the collections. Where it gives none at all, those with the fewest messages among the keys that
     /// distribute the documents evenly.
     pub fn of(record: &'r ShardKeyRecord, strategy: &'r StrategyKeys) -> KeyPlacement<'r> {
-        let is_given = strategy.collections.iter().flat_map(|one| &one.keys).any(|key| key.is_chosen);
+        let is_given = strategy.has_keys();
         let mut placed = KeyPlacement { record, strategy, keys: Vec::new() };
         for collection in &strategy.collections {
             let usable = collection.keys.iter().filter(|key| key.refused.is_none());

@@ -139,6 +139,13 @@ impl Document for ShardKeyRecord {
     const FORMAT: u32 = SHARD_KEY_FORMAT;
 }
 
+impl StrategyKeys {
+    /// Whether the scenario gives some of its collections a key.
+    pub fn has_keys(&self) -> bool {
+        self.collections.iter().flat_map(|one| &one.keys).any(|key| key.is_chosen)
+    }
+}
+
 impl TargetCounts {
     /// Reads and writes of which the shards are known, inserts not among them.
     pub fn known(&self) -> u64 {

@@ -192,15 +192,10 @@ impl<'r> ShardKeyReport<'r> {
         let measures: Vec<Measure<'_, Item<'_, '_>>> = vec![
             column("one", "1 shard", "Messages per call where all is on one shard.")
                 .number(three, |item: &Item<'_, '_>| item.0.per_call(|counts| counts.commands)),
-            column("messages", self.shards(), "Messages per call with these keys.").measure(
-                crate::report::document::Kind::Number,
-                |item: &Item<'_, '_>| {
-                    let at_least = if item.0.is_open() { "≥ " } else { "" };
-                    Cell::number(Some(item.0.per_call(|counts| counts.messages)), |value| {
-                        format!("{at_least}{}", three(value))
-                    })
-                },
-            ),
+            column("messages", self.shards(), "Messages per call with these keys.")
+                .measure(crate::report::document::Kind::Number, |item: &Item<'_, '_>| {
+                    messages(item.0.per_call(|counts| counts.messages), item.0.is_open())
+                }),
             shares(
                 "single",
                 "whole key",
@@ -222,23 +217,19 @@ impl<'r> ShardKeyReport<'r> {
             (Row::new(plain(&strategy.name)).series(place), (placed, self.mix(placed)))
         });
         let table = Table::new("shard_strategies", "Strategies", Column::strategy(), &measures, rows);
-        let given = self
-            .record
-            .strategies
-            .iter()
-            .flat_map(|one| &one.collections)
-            .flat_map(|one| &one.keys)
-            .any(|key| key.is_chosen);
-        let chosen = if given {
-            "The keys are those of the scenario."
-        } else {
-            "The keys are those with the fewest messages among those that divide the documents evenly."
+        const FEWEST: &str =
+            "the keys are those with the fewest messages among those that divide the documents evenly.";
+        let given = self.record.strategies.iter().filter(|one| one.has_keys()).count();
+        let chosen = match given {
+            0 => format!("Here {FEWEST}"),
+            all if all == self.record.strategies.len() => "The keys are those of the scenario.".to_owned(),
+            _ => format!("The keys are those of the scenario; where it gives a strategy none, {FEWEST}"),
         };
         let section = Section::new("shard_strategies", "Strategies").table(table).note(chosen).note(HOW);
         if self.placed.iter().any(KeyPlacement::is_open) { section.note(OPEN) } else { section }
     }
 
-    /// What the calls of the mix ask, as its weights have it: counts of a thousand calls.
+    /// What a million calls of the mix ask, as its weights have it.
     fn mix(&self, placed: &KeyPlacement<'_>) -> TargetCounts {
         let per = |number: &dyn Fn(&TargetCounts) -> u64| (1e6 * placed.per_call(number)).round() as u64;
         TargetCounts {
@@ -368,14 +359,10 @@ impl<'r> ShardKeyReport<'r> {
                 per(|counts| counts.commands),
                 three,
             ),
-            column("messages", self.shards(), "Messages per call with these keys.").measure(
-                crate::report::document::Kind::Number,
-                |item: &Item<'_, '_>| {
-                    let at_least = if item.0.is_open() { "≥ " } else { "" };
-                    let messages = item.0.messages as f64 / item.1.max(1) as f64;
-                    Cell::number(Some(messages), |value| format!("{at_least}{}", three(value)))
-                },
-            ),
+            column("messages", self.shards(), "Messages per call with these keys.")
+                .measure(crate::report::document::Kind::Number, |item: &Item<'_, '_>| {
+                    messages(item.0.messages as f64 / item.1.max(1) as f64, item.0.is_open())
+                }),
             shares(
                 "single",
                 "whole key",
@@ -486,6 +473,11 @@ impl<'r> ShardKeyReport<'r> {
         let lines: Vec<String> = lines.collect();
         (!lines.is_empty()).then(|| Section::new("shard_unknown", "What is not in the numbers").items(lines))
     }
+}
+
+/// Messages per call; at least so many where some shards are open.
+fn messages(per_call: f64, is_open: bool) -> Cell {
+    Cell::number(Some(per_call), |value| format!("{}{}", if is_open { "≥ " } else { "" }, three(value)))
 }
 
 /// The sharded collections of a placement with their keys.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use bson::{Document, RawDocument, RawDocumentBuf, rawdoc};
 
-use crate::engine::{FatalError, Interpreter, Loader, RunError, StepError, StopFlag, is_alive};
+use crate::engine::{FatalError, Interpreter, Loader, RunError, StepError, StopFlag, create_command, is_alive};
 use crate::plan::{Arm, Collection, Plan, ShardKey, call_id};
 use crate::server::{Failure, FailureKind, ReplyKind, Target};
 
@@ -85,7 +85,9 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         }
         self.calls(calls, &mut keys, &mut made).await?;
         for mut judged in keys {
-            let is_changed = |counts: &TargetCounts| counts.inserts + counts.writes.iter().sum::<u64>() > 0;
+            let is_changed = |counts: &TargetCounts| {
+                counts.inserts + counts.writes.iter().sum::<u64>() > 0 || !counts.unknown.is_empty()
+            };
             if judged.record.operations.iter().any(is_changed)
                 && let Ok(order) = self.order(&judged.collection, &judged.key).await?
             {
@@ -108,9 +110,7 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         if collection.name != collection.written {
             return Some("a cluster places each of these collections as a whole on one shard".to_owned());
         }
-        let options = collection.options.as_ref()?;
-        let mut frame = crate::plan::Frame::new(&self.plan.data, self.plan.data.seed, 0, collection.slots);
-        let options = options.bind(&mut frame).ok()?;
+        let options = create_command(self.plan, collection).ok()?;
         let has = |key: &str| options.get(key).is_ok_and(|value| value.is_some());
         if options.get_bool("capped").unwrap_or(false) {
             return Some("a capped collection cannot be sharded".to_owned());
