@@ -218,10 +218,10 @@ impl<'r> ShardKeyReport<'r> {
         });
         let table = Table::new("shard_strategies", "Strategies", Column::strategy(), &measures, rows);
         const FEWEST: &str =
-            "the keys are those with the fewest messages among those that divide the documents evenly.";
+            "those with the fewest messages among those that divide the documents evenly.";
         let given = self.record.strategies.iter().filter(|one| one.has_keys()).count();
         let chosen = match given {
-            0 => format!("Here {FEWEST}"),
+            0 => format!("The keys are {FEWEST}"),
             all if all == self.record.strategies.len() => "The keys are those of the scenario.".to_owned(),
             _ => format!("The keys are those of the scenario; where it gives a strategy none, {FEWEST}"),
         };
