@@ -217,8 +217,7 @@ impl<'r> ShardKeyReport<'r> {
             (Row::new(plain(&strategy.name)).series(place), (placed, self.mix(placed)))
         });
         let table = Table::new("shard_strategies", "Strategies", Column::strategy(), &measures, rows);
-        const FEWEST: &str =
-            "those with the fewest messages among those that divide the documents evenly.";
+        const FEWEST: &str = "those with the fewest messages among those that divide the documents evenly.";
         let given = self.record.strategies.iter().filter(|one| one.has_keys()).count();
         let chosen = match given {
             0 => format!("The keys are {FEWEST}"),
