@@ -4,6 +4,7 @@
 mod harness;
 
 mod all_scenarios;
+mod analyze_shard_key;
 mod capacity;
 mod catalogue;
 mod cli;

@@ -15,18 +15,22 @@ use crate::harness;
 
 use Targeting::{Multi, Scatter, Single};
 
-fn raw(document: Document) -> RawDocumentBuf {
+pub(super) fn raw(document: Document) -> RawDocumentBuf {
     RawDocumentBuf::try_from(&document).unwrap()
 }
 
-fn key(document: Document) -> ShardKey {
+pub(super) fn key(document: Document) -> ShardKey {
     ShardKey::of_index(&raw(document)).unwrap()
 }
 
 /// The classes of all questions of a command, and whether each changes one document.
-async fn classes(target: &MongoTarget, key: &ShardKey, number: usize, command: &Document) -> Vec<(Targeting, bool)> {
-    let name = format!("key_{number}");
-    let mut planner = KeyPlanner::create(target, "shards", name, key).await.unwrap();
+pub(super) async fn classes(
+    target: &MongoTarget,
+    key: &ShardKey,
+    name: &str,
+    command: &Document,
+) -> Vec<(Targeting, bool)> {
+    let mut planner = KeyPlanner::create(target, "shards", name.to_owned(), key).await.unwrap();
     let mut found = Vec::new();
     for query in queries(&raw(command.clone())) {
         let asked = (&query.filter, query.variables.as_ref());
@@ -38,7 +42,7 @@ async fn classes(target: &MongoTarget, key: &ShardKey, number: usize, command: &
 
 /// The shapes of commands in the server's own test of `analyzeShardKey` (read_and_write_distribution.js): a value, a range, and nothing
 /// of the key. With a hashed key a range concerns all shards.
-fn shapes_of_the_server(field: &str) -> Vec<(Document, Targeting)> {
+pub(super) fn shapes_of_the_server(field: &str) -> Vec<(Document, Targeting)> {
     let value = |value: i32| doc! { field: value };
     let range = |operator: &str| doc! { field: { operator: 7 } };
     let path = format!("${field}");
@@ -74,7 +78,7 @@ fn shapes_of_the_server(field: &str) -> Vec<(Document, Targeting)> {
 }
 
 /// Filters of the catalogue's kinds, with the class that the server's source gives them.
-fn filters() -> Vec<(Document, Document, Targeting)> {
+pub(super) fn filters() -> Vec<(Document, Document, Targeting)> {
     let id = ObjectId::new();
     let of_post =
         doc! { "_id": { "$gte": { "post": 1, "page": Bson::MinKey }, "$lte": { "post": 1, "page": Bson::MaxKey } } };
@@ -121,7 +125,7 @@ async fn shapes_of_commands_have_the_classes_of_the_servers_source() {
         let key = key(document);
         for (command, expected) in shapes_of_the_server(field) {
             let expected = if is_hashed && expected == Multi { Scatter } else { expected };
-            let found = classes(&target, &key, number, &command).await;
+            let found = classes(&target, &key, &format!("key_{number}"), &command).await;
             assert!(
                 !found.is_empty() && found.iter().all(|(class, _)| *class == expected),
                 "{key} {command}: {found:?}"
@@ -133,7 +137,7 @@ async fn shapes_of_commands_have_the_classes_of_the_servers_source() {
     }
     for (document, filter, expected) in filters() {
         let (key, command) = (key(document), doc! { "find": "c", "filter": filter });
-        let found = classes(&target, &key, number, &command).await;
+        let found = classes(&target, &key, &format!("key_{number}"), &command).await;
         assert_eq!(found, [(expected, false)], "{key} {command}");
         (number, checked) = (number + 1, checked + 1);
     }

@@ -3,7 +3,7 @@
 mod bounds;
 mod claims;
 pub mod command;
-mod key_order;
+pub mod key_order;
 mod order;
 mod placement;
 pub mod planner;

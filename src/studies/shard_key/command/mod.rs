@@ -34,8 +34,7 @@ use argument::ShardKeyArguments;
 /// # Errors
 /// When the scenario, a key or the server cannot be used.
 pub fn shard_key(arguments: &ShardKeyArguments) -> Result<Exit, CliError> {
-    let mut choice = arguments.subject.choice(arguments.seed, false);
-    choice.all |= choice.strategies.is_empty();
+    let choice = arguments.subject.choice(arguments.seed, false);
     let mut ready = prepare(&arguments.scenario, &choice)?;
     check_keys(arguments, &ready)?;
     let server = arguments.server.choice()?.with_checkpoints(Checkpoints::EveryFewSeconds);
