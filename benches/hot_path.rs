@@ -91,6 +91,7 @@ fn record(criterion: &mut Criterion) {
                 times: CallTimes::Closed { service: times[position] },
                 round_trips: 1,
                 inconsistency: None,
+                is_beside_job: false,
                 retries: &[],
                 error: None,
             });

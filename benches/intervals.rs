@@ -76,6 +76,7 @@ fn interval(recorder: &mut Recorder, (log, second): (&mut IntervalLog, usize), t
             times: CallTimes::Closed { service: times[call % times.len()] },
             round_trips: 1,
             inconsistency: None,
+            is_beside_job: false,
             retries: &[],
             error: None,
         });

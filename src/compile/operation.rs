@@ -37,7 +37,8 @@ fn compile_operation(operation: &OperationDefinition, names: &Names, diagnostics
     let returns = optional(operation.returns.as_ref().map(|node| compile_shape(node, names, diagnostics)))?;
     scope.relabel(format!("{}.serial", operation.name.value));
     let serial = optional(operation.serial.as_ref().map(|serial| resolve(serial, &mut scope)))?;
-    Some(Operation { name: Arc::from(operation.name.value.as_str()), arguments: arguments?.into(), returns, serial })
+    let name = Arc::from(operation.name.value.as_str());
+    Some(Operation { name, arguments: arguments?.into(), returns, serial, is_job: operation.is_job })
 }
 
 fn compile_arguments<'n>(

@@ -18,6 +18,8 @@ pub struct Operation {
     /// Over its arguments: calls with equal values (or with an element in common, when it is a list) keep their order
     /// when equivalence is verified.
     pub serial: Option<Expression>,
+    /// Whether it is a job: calls of other operations while one of it runs are measured apart, too.
+    pub is_job: bool,
 }
 
 impl Operation {

@@ -34,6 +34,8 @@ pub enum Metric {
     Retries,
     /// The 99th percentile of the inconsistency windows.
     InconsistencyP99,
+    /// The mean time of the calls while a job ran.
+    BesideJob,
     /// A counter of the server, per call.
     Counter(&'static Counter),
     /// A size of the data after the calls.
@@ -155,7 +157,7 @@ pub struct MatrixColumn {
 
 /// The metrics that are no counters. Other quantiles (`p75`, `p99.99`) may be named wherever `p50` may, and claims may also name
 /// the counters of [`Counter::claimed`].
-pub static METRICS: [MetricRow; 21] = [
+pub static METRICS: [MetricRow; 22] = [
     quantile("p50", 0.5, ["p50_ns", "The median."], InFull),
     quantile("p90", 0.9, ["p90_ns", "The 90th percentile."], InFull),
     MetricRow {
@@ -212,6 +214,7 @@ pub static METRICS: [MetricRow; 21] = [
     row("round_trips", "round trips", Metric::RoundTrips, Count, Counted, &[Own], &[Claim, Threshold]),
     row("retries", "retries", Metric::Retries, Count, Varying, &[Saturation, Rate], &[Claim]),
     row("inconsistency_p99", WINDOWS, Metric::InconsistencyP99, Nanoseconds, Timed, &[Rate, Saturation], &[Claim]),
+    row("mean_beside_job", BESIDE_JOB, Metric::BesideJob, Nanoseconds, Timed, &[Rate, Saturation], &[Claim]),
     size("storage_bytes", "bytes of collections and indexes", SizeMetric::Storage, &[Claim]),
     MetricRow {
         matrix: &[MatrixColumn::new(
@@ -240,6 +243,7 @@ pub static METRICS: [MetricRow; 21] = [
 ];
 
 const WINDOWS: &str = "p99 of the inconsistency windows";
+const BESIDE_JOB: &str = "mean time while a job runs";
 
 impl MatrixColumn {
     /// A column with these names, in the order of the fields.

@@ -44,6 +44,8 @@ pub struct Call<'c> {
     pub round_trips: u64,
     /// The inconsistency window in nanoseconds, of a call that wrote more than once.
     pub inconsistency: Option<u64>,
+    /// Whether a job ran at the same time.
+    pub is_beside_job: bool,
     /// Causes of its retries.
     pub retries: &'c [Arc<str>],
     /// Why it failed.
@@ -74,6 +76,17 @@ pub enum CallTimes {
         /// From the release until a client was free; `None` when none took it.
         queue_wait: Option<u64>,
     },
+}
+
+impl CallTimes {
+    /// The time that a user waits: with open load the response time; `None` for a call that was never sent.
+    fn counted(self) -> Option<u64> {
+        match self {
+            CallTimes::Closed { service } => Some(service),
+            CallTimes::Open { response, .. } => Some(response),
+            CallTimes::Skipped { .. } => None,
+        }
+    }
 }
 
 /// Why a call failed.
@@ -108,6 +121,8 @@ pub struct OperationMeasures {
     pub retries: BTreeMap<Arc<str>, u64>,
     /// Inconsistency windows of calls that wrote more than once.
     pub inconsistency: Option<LatencyHistogram>,
+    /// Times of the answered calls while a job ran: service times, with open load response times.
+    pub beside_job: Option<LatencyHistogram>,
 }
 
 /// What the pacer of open load measures.
@@ -196,6 +211,9 @@ impl Recorder {
         }
         if let Some(inconsistency) = call.inconsistency {
             measures.inconsistency.get_or_insert_with(|| self.empty.clone()).record(inconsistency);
+        }
+        if let (true, false, Some(time)) = (call.is_beside_job, call.outcome.is_failure(), call.times.counted()) {
+            measures.beside_job.get_or_insert_with(|| self.empty.clone()).record(time);
         }
         if let Some(error) = call.error {
             *measures.errors.entry(error.reason.to_owned()).or_default() += 1;
@@ -350,9 +368,12 @@ impl OperationMeasures {
         for (cause, count) in &other.retries {
             *self.retries.entry(Arc::clone(cause)).or_default() += count;
         }
-        match (&mut self.inconsistency, &other.inconsistency) {
-            (Some(mine), Some(theirs)) => mine.merge(theirs),
-            (mine, theirs) => *mine = mine.take().or_else(|| theirs.clone()),
+        let pairs = [(&mut self.inconsistency, &other.inconsistency), (&mut self.beside_job, &other.beside_job)];
+        for (mine, theirs) in pairs {
+            match (&mut *mine, theirs) {
+                (Some(mine), Some(theirs)) => mine.merge(theirs),
+                _ => *mine = mine.take().or_else(|| theirs.clone()),
+            }
         }
     }
 }
@@ -365,7 +386,16 @@ mod tests {
 
     fn call(operation: usize, outcome: CallOutcome, service: u64) -> Call<'static> {
         let times = CallTimes::Closed { service };
-        Call { operation, outcome, times, round_trips: 2, inconsistency: None, retries: &[], error: None }
+        Call {
+            operation,
+            outcome,
+            times,
+            round_trips: 2,
+            inconsistency: None,
+            is_beside_job: false,
+            retries: &[],
+            error: None,
+        }
     }
 
     #[test]

@@ -115,6 +115,9 @@ pub struct OperationRecord {
     /// The inconsistency window of calls that wrote more than once outside a transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inconsistency: Option<TimesRecord>,
+    /// The times of answered calls while a job ran; with open load from the intended start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside_job: Option<TimesRecord>,
 }
 
 /// The calls of one operation with one outcome.

@@ -126,10 +126,12 @@ fn check_operation(operation: &OperationRecord, counts: &mut CountSum) -> Result
         counts.add(outcome.count)?;
         calls += outcome.count;
     }
-    if let Some(TimesRecord { count, histogram, .. }) = &operation.inconsistency {
+    let apart = [(&operation.inconsistency, "that wrote more than once"), (&operation.beside_job, "beside a job")];
+    for (times, which) in apart {
+        let Some(TimesRecord { count, histogram, .. }) = times else { continue };
         counts.add(*count)?;
         ensure(histogram.open().count() == *count, || {
-            format!("{count} calls that wrote more than once are stated, their histogram differs")
+            format!("{count} calls {which} are stated, their histogram differs")
         })?;
     }
     ensure(calls == stated, || format!("its outcomes have {calls} calls, {stated} are stated"))

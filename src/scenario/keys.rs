@@ -254,6 +254,12 @@ pub(super) const OPERATION: Keys = &[
     optional("returns", Takes::Expression, "the type of the result").default("an outcome alone", "[comment]"),
     optional("serial", Takes::Expression, "calls with equal values keep their order in verification")
         .default("what the logical steps of `does` write, none without", "post"),
+    optional(
+        "job",
+        Takes::Boolean,
+        "a job, which takes long: calls of other operations meanwhile are measured apart, too",
+    )
+    .default("`false`", "true"),
     optional("does", Takes::Logical, "what it does to the data, for strategies with a `shape`")
         .example("{ create: comment, in: post }"),
 ];

@@ -15,6 +15,8 @@ pub struct OperationDefinition {
     pub returns: Option<Node>,
     /// `serial`: CEL of the arguments; calls with equal values keep their order in verification.
     pub serial: Option<Node>,
+    /// `job`: whether calls of other operations while one of it runs are measured apart, too.
+    pub is_job: bool,
     /// `does`: logical steps, and others that are taken over as they are; none if it is not given.
     pub does: Vec<LogicalStep>,
     /// Whether something in `does` is wrong, which is reported already.

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::{COUNTERS, Counter, Metric};
-use crate::results::{CellRecord, DeferredCost, RoundRecord, RunRecord};
+use crate::results::{CellRecord, DeferredCost, RoundRecord, RunRecord, TimesRecord};
 
 use super::Distribution;
+use super::latency::answered;
 use super::series::{RoundSeries, SeriesKey};
 use super::student::t_quantile;
 use super::view::{cells, operations};
@@ -95,7 +96,34 @@ pub fn deferred(record: &RunRecord, strategy: usize) -> Option<DeferredCost> {
 
 /// From the first write acknowledged to the last, of all calls that wrote more than once; `None` without any.
 pub fn inconsistency(record: &RunRecord, strategy: usize, operation: usize) -> Option<Distribution> {
-    let times = operations(record, strategy, operation).filter_map(|operation| operation.inconsistency.as_ref());
+    some_of(operations(record, strategy, operation).filter_map(|operation| operation.inconsistency.as_ref()))
+}
+
+/// The answered calls of an operation while a job ran, and the others.
+#[derive(Debug, Clone)]
+pub struct BesideJob {
+    /// The times while a job ran: with open load from the intended start.
+    pub times: Distribution,
+    /// Their exact mean in nanoseconds.
+    pub mean: f64,
+    /// That of the calls without a job; `None` where there were none.
+    pub alone: Option<f64>,
+}
+
+/// What jobs do to an operation; `None` where no call of it met one.
+pub fn beside_job(record: &RunRecord, strategy: usize, operation: usize) -> Option<BesideJob> {
+    let beside = || operations(record, strategy, operation).filter_map(|operation| operation.beside_job.as_ref());
+    let all = operations(record, strategy, operation).flat_map(answered);
+    let (count, sum) = beside().fold((0, 0), |(count, sum), times| (count + times.count, sum + times.sum));
+    let of_all = all.fold((0, 0), |(count, sum), outcome| {
+        (count + outcome.count, sum + outcome.headline(outcome.sum, |times| times.sum))
+    });
+    let others = (of_all.0.saturating_sub(count), of_all.1.saturating_sub(sum));
+    let mean = |(count, sum): (u64, u64)| (count > 0).then(|| sum as f64 / count as f64);
+    Some(BesideJob { times: some_of(beside())?, mean: mean((count, sum))?, alone: mean(others) })
+}
+
+fn some_of<'r>(times: impl Iterator<Item = &'r TimesRecord>) -> Option<Distribution> {
     let times = Distribution::merged(times.map(|times| &times.histogram));
     (times.calls() > 0).then_some(times)
 }

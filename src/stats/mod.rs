@@ -61,7 +61,7 @@ pub use compare::{
     ArmComparison, ArmTimes, Comparison, Limits, MINIMUM_ROUNDS, Quantity, Ratio, SIGNIFICANCE, UNSTABLE, compare,
     described_ratio,
 };
-pub use cost::{Cost, OwnCost, counters, deferred, inconsistency, own_cost, window_cost};
+pub use cost::{BesideJob, Cost, OwnCost, beside_job, counters, deferred, inconsistency, own_cost, window_cost};
 pub use estimate::{ConfidenceInterval, Estimate, log_ratios};
 pub use flip::{AGREEMENT, MixEstimate, ShareFlip, network_flip};
 pub use flush_wait::{FlushWait, flush_waits};

@@ -170,6 +170,10 @@ fn in_cell(record: &RunRecord, cell: &CellRecord, key: SeriesKey) -> Option<f64>
             let windows = operation()?.inconsistency.as_ref()?;
             Some(Distribution::merged(std::iter::once(&windows.histogram)).quantile(0.99)? as f64)
         }
+        Metric::BesideJob => {
+            let times = operation()?.beside_job.as_ref()?;
+            (times.count > 0).then(|| times.sum as f64 / times.count as f64)
+        }
         Metric::Size(size) => size_of(cell, size),
         Metric::Shards(_) => None,
     }

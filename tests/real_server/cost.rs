@@ -283,3 +283,33 @@ async fn the_inconsistency_window_is_from_the_first_write_to_the_last() {
     let outcomes: Vec<_> = cells[1].operations[0].outcomes.iter().map(|one| (&one.outcome, one.count)).collect();
     assert_eq!(outcomes, [(&CallOutcome::Ok, 30)]);
 }
+
+const WITH_JOB: &str = "
+format: 1
+name: with-job
+title: With a job
+entities:
+  point: { count: 5, fields: { _id: index } }
+operations:
+  read: { arguments: { point: uniform(point) }, returns: point }
+  rebuild: { job: true }
+mixes: { default: { read: 4, rebuild: 1 }, reads: { read: 1 } }
+strategies:
+  plain:
+    collections: { points: { each: point } }
+    operations:
+      read: { findOne: points, filter: { _id: <point> } }
+      rebuild: { updateMany: points, filter: {}, update: { $set: { turn: 1 } } }
+";
+
+#[tokio::test(start_paused = true)]
+async fn calls_beside_a_job_are_counted_apart() {
+    let cells = window_of(&plan(WITH_JOB, &choice(&["plain"]))).await;
+    let [read, rebuild] = &cells[0].operations[..] else { panic!("two operations") };
+    assert!(rebuild.calls > 2 && rebuild.beside_job.is_none(), "a job is not beside a job");
+    let beside = read.beside_job.as_ref().unwrap();
+    assert!(0 < beside.count && beside.count <= read.calls, "{} of {}", beside.count, read.calls);
+    assert_eq!(beside.sum, beside.count * 2_000_000, "reads of 2 ms");
+    let alone = Choice { mix: Some("reads".into()), ..choice(&["plain"]) };
+    assert!(window_of(&plan(WITH_JOB, &alone)).await[0].operations[0].beside_job.is_none());
+}

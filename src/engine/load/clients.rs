@@ -20,6 +20,7 @@ use crate::record::{Call, CallError, CallOutcome, CallTimes, Recorder};
 use crate::server::delay::DelayedTarget;
 use crate::server::{Db, Failure, FailureKind, Target};
 
+use super::job_watch::JobWatch;
 use super::load_threads::Job;
 use super::pacer::nanoseconds;
 use super::queue::{Due, DueQueue};
@@ -182,6 +183,7 @@ impl<T: Target> Clients<T> {
             times,
             round_trips: 0,
             inconsistency: None,
+            is_beside_job: false,
             retries: &[],
             error: Some(CallError { reason: "skipped", message: &message, is_unknown: false }),
         });
@@ -213,6 +215,9 @@ impl<T: Target> Clients<T> {
     ) -> Result<(), FatalError> {
         let (operation, mut frame) = self.draw(index)?;
         let program = &self.arm().operations[operation];
+        let (is_job, jobs) = (self.slice.plan.operations[operation].is_job, self.slice.jobs.as_deref());
+        let jobs_before = jobs.map(JobWatch::before);
+        jobs.filter(|_| is_job).inspect(|jobs| jobs.start());
         let target = DelayedTarget { target: &*self.target, delay: self.slice.round_trip };
         let mut interpreter = Interpreter::new(&target, &self.slice.database).choosing_members();
         let sent = Instant::now();
@@ -223,6 +228,7 @@ impl<T: Target> Clients<T> {
             () = limit => None,
         };
         let done = Instant::now();
+        jobs.filter(|_| is_job).inspect(|jobs| jobs.end());
         let trace = interpreter.trace;
         let call = Call {
             operation,
@@ -230,6 +236,7 @@ impl<T: Target> Clients<T> {
             times: call_times(due, sent, done),
             round_trips: trace.round_trips,
             inconsistency: trace.inconsistency_window().map(nanoseconds),
+            is_beside_job: !is_job && jobs.zip(jobs_before).is_some_and(|(jobs, before)| jobs.ran_since(before)),
             retries: &trace.retries.iter().map(|cause: &RetryCause| cause.name()).collect::<Vec<_>>(),
             error: None,
         };

@@ -2,6 +2,7 @@
 
 pub(crate) mod arrivals;
 pub(crate) mod clients;
+pub(crate) mod job_watch;
 pub(crate) mod load_threads;
 pub(crate) mod pacer;
 pub(crate) mod queue;

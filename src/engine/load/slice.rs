@@ -15,6 +15,7 @@ use crate::record::{IntervalHistogram, Recorder};
 use crate::server::steady::SteadyTarget;
 use crate::server::{Db, Failure, FailureKind, ReplyKind, Target};
 
+use super::job_watch::JobWatch;
 use super::queue::DueQueue;
 use super::stop::StopFlag;
 
@@ -120,6 +121,8 @@ pub struct Slice {
     pub interval: Instant,
     /// The length of an interval.
     pub every: Duration,
+    /// Knows which jobs run, on all load threads; `None` for a scenario without jobs.
+    pub jobs: Option<Arc<JobWatch>>,
 }
 
 impl Slice {
@@ -137,6 +140,7 @@ impl Slice {
             stop: StopFlag::default(),
             interval: Instant::now(),
             every: INTERVAL,
+            jobs: JobWatch::of(plan),
         }
     }
 }

@@ -80,5 +80,6 @@ fn operation_record(measures: &OperationMeasures) -> OperationRecord {
         messages: measures.messages.clone(),
         retries: measures.retries.iter().map(|(cause, count)| (cause.to_string(), *count)).collect(),
         inconsistency: measures.inconsistency.as_ref().map(TimesRecord::new),
+        beside_job: measures.beside_job.as_ref().map(TimesRecord::new),
     }
 }

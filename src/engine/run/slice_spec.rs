@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::engine::load::arrivals::ArrivalTimes;
+use crate::engine::load::job_watch::JobWatch;
 use crate::engine::load::load_threads::{Job, split_clients};
 use crate::engine::load::pacer::Pacing;
 use crate::engine::load::slice::{INTERVAL, Interval, Load, SaturatedPart, Slice, SliceEnd, close_interval};
@@ -88,6 +89,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
             (None, None) => Load::Closed { next: Arc::clone(&cell.next), end, listed: None },
         };
         let (sender, mut intervals) = mpsc::unbounded_channel();
+        let watch = JobWatch::of(&self.plan);
         let recorders = std::mem::take(&mut cell.recorders).into_iter();
         let clients = split_clients(clients, load_threads.count());
         let jobs = recorders.zip(clients).map(|((recorder, interval), clients)| Job {
@@ -103,6 +105,7 @@ impl<T: Target, G: Target + 'static> Experiment<'_, T, G> {
                 stop: self.stop.clone(),
                 interval: interval.unwrap_or_else(Instant::now),
                 every,
+                jobs: watch.clone(),
             },
             recorder,
             intervals: sender.clone(),

@@ -3,7 +3,7 @@
 use crate::record::{COUNTERS, Counter, MEMBER_REQUESTS, ROUND_TRIPS, Shown, Unit};
 use crate::report::document::format::{bytes, count, plain, three, time};
 use crate::results::{Part, RunRecord, StrategyRecord};
-use crate::stats::{self, Cost, Distribution};
+use crate::stats::{self, BesideJob, Cost, Distribution};
 
 use super::evaluation::Evaluation;
 
@@ -21,6 +21,8 @@ pub struct Costs {
     pub routes: Vec<OfOperation<Vec<Option<f64>>>>,
     /// How long other clients can see half-finished calls, of operations that wrote more than once in one call.
     pub inconsistency: Vec<OfOperation<Distribution>>,
+    /// Calls while a job ran, of operations that met one.
+    pub beside_job: Vec<OfOperation<BesideJob>>,
 }
 
 /// A counter's growth per call of the mix.
@@ -82,6 +84,7 @@ pub(crate) fn costs(record: &RunRecord) -> Costs {
         operations: own_costs(record, &Counter::own_cost_columns()),
         routes: own_costs(record, &Counter::router_columns()),
         inconsistency: of_operations(record, stats::inconsistency),
+        beside_job: of_operations(record, stats::beside_job),
     }
 }
 

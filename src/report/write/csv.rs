@@ -187,6 +187,8 @@ impl Table<'_> {
         self.times(place, "response", &Distribution::merged(response), stats::response_mean(operations.iter()));
         let inconsistent = operations.iter().filter_map(|one| one.inconsistency.as_ref());
         self.all_times(place, "inconsistent", &inconsistent.collect::<Vec<_>>());
+        let beside_job = operations.iter().filter_map(|one| one.beside_job.as_ref());
+        self.all_times(place, "beside_job", &beside_job.collect::<Vec<_>>());
     }
 
     fn all_times(&mut self, place: Place<'_>, name: &str, times: &[&TimesRecord]) {

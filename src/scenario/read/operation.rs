@@ -20,6 +20,7 @@ pub(super) fn operation(entry: &Entry, diagnostics: &Diagnostics) -> OperationDe
         is_broken: is_wrong(&entry.1) || entry.1.get("arguments").is_some_and(is_wrong),
         returns: fields.node("returns"),
         serial: fields.node("serial"),
+        is_job: fields.boolean("job").is_some_and(|job| job.value),
         does: fields.entry("does").map(|entry| logical::steps(entry, diagnostics)).unwrap_or_default(),
         does_is_broken: entry.1.get("does").is_some_and(|does| diagnostics.has_error_within(does.span)),
     }

@@ -25,6 +25,7 @@ pub(crate) fn but(judged: &Judged) -> Vec<String> {
         tail(judged),
         dear(judged),
         inconsistency(judged),
+        beside_job(judged),
     ];
     let found: Vec<String> = found.into_iter().flatten().collect();
     if found.is_empty() && judged.answer.winner().is_some() {
@@ -175,6 +176,23 @@ pub(super) fn tie_breaker(judged: &Judged) -> Option<String> {
         let than = (level.len() > 2).then(|| judged.name(dearest));
         is_much.then(|| phrase::tie_breaker(judged.name(cheapest), price.what, 1.0 - least / most, than))
     })
+}
+
+/// What jobs do to the other operations of the best strategy.
+fn beside_job(judged: &Judged) -> Vec<String> {
+    let calls = judged.parts.main().costs.beside_job.iter();
+    let calls = calls.filter(|one| one.strategy == judged.answer.best);
+    let slower = calls.filter_map(|one| Some((one.found.mean / one.found.alone?, one)));
+    let most = slower.filter(|(ratio, _)| *ratio >= PRICE).max_by(|(one, _), (other, _)| one.total_cmp(other));
+    let text = most.map(|(ratio, one)| {
+        format!(
+            "while a job runs, {} is {} (mean {})",
+            marked(&one.name),
+            factor(ratio, Quantity::Time),
+            time(one.found.mean)
+        )
+    });
+    text.into_iter().collect()
 }
 
 /// How long others see half-finished calls of the best strategy.

@@ -8,7 +8,7 @@ use crate::report::document::{Cell, Column, Forms, Kind, Measure, Row, Section, 
 use crate::report::run::cost::OfOperation;
 use crate::report::run::{Evaluation, charts};
 use crate::results::{RunRecord, members};
-use crate::stats::{self, Cost, Distribution, FlushWait};
+use crate::stats::{self, BesideJob, Cost, Distribution, FlushWait};
 
 use super::{cost_id, operation_column, strategy_row};
 
@@ -186,4 +186,23 @@ pub(crate) fn inconsistency(run: &Evaluation) -> Option<Section> {
     let note =
         "How long other clients can see a half-finished call: from its first write to its last, outside a transaction.";
     Section::new("inconsistency", title).table(table).note(note).with_rows()
+}
+
+/// What calls take while a job runs; `None` without any.
+pub(crate) fn beside_job(run: &Evaluation) -> Option<Section> {
+    let metrics = [
+        column("calls", "calls", "Answered calls that met a job.").count(|calls: &&BesideJob| calls.times.calls()),
+        column("mean_ns", "mean", "Their mean time.").time(|calls| Some(calls.mean as u64)),
+        column("alone_ns", "mean without", "That of the other calls.")
+            .time(|calls| calls.alone.map(|mean| mean as u64)),
+        column("p99_ns", "p99", "The 99th percentile of the calls that met a job.")
+            .time(|calls| calls.times.quantile(0.99)),
+        column("max_ns", "max", "The longest.").time(|calls| calls.times.max()),
+    ];
+    let rows = run.costs.beside_job.iter();
+    let rows = rows.map(|one| (strategy_row(run, one.strategy).group(one.name.as_str()), &one.found));
+    let title = "While a job runs";
+    let table = Table::new("beside_job", title, Column::strategy(), &metrics, rows).grouped(operation_column());
+    let note = "Calls of other operations during which a call of a job ran, for a moment or all the time. A longer job meets more calls.";
+    Section::new("beside-job", title).table(table).note(note).with_rows()
 }

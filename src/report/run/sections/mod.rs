@@ -55,6 +55,7 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
         saturation.or(rate).map(cost::of_mix),
         own.zip(parts.record(Part::Own)).and_then(|(run, record)| cost::of_operations(run, record)),
         cost::inconsistency(main),
+        cost::beside_job(main),
         Some(outcomes::section(main)),
         outcomes::audits(last),
         Some(shapes),
