@@ -304,12 +304,12 @@ strategies:
 
 #[tokio::test(start_paused = true)]
 async fn calls_beside_a_job_are_counted_apart() {
-    let cells = window_of(&plan(WITH_JOB, &choice(&["plain"]))).await;
+    let cells = window_of(&plan(WITH_JOB, &choice(&[]))).await;
     let [read, rebuild] = &cells[0].operations[..] else { panic!("two operations") };
     assert!(rebuild.calls > 2 && rebuild.beside_job.is_none(), "a job is not beside a job");
     let beside = read.beside_job.as_ref().unwrap();
     assert!(0 < beside.count && beside.count <= read.calls, "{} of {}", beside.count, read.calls);
     assert_eq!(beside.sum, beside.count * 2_000_000, "reads of 2 ms");
-    let alone = Choice { mix: Some("reads".into()), ..choice(&["plain"]) };
+    let alone = Choice { mix: Some("reads".into()), ..choice(&[]) };
     assert!(window_of(&plan(WITH_JOB, &alone)).await[0].operations[0].beside_job.is_none());
 }

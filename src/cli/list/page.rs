@@ -68,6 +68,7 @@ const HEAD: &str = "# Scenarios
 
 Every built-in scenario, by the decision that it is about. `docshape list NAME` prints the strategies and claims of one, with
 `--verdicts results/claims` also what was measured of the claims; `docshape run NAME --claims` measures them again.
+[patterns.md](patterns.md) says which scenario is about which page of MongoDB's manual.
 ";
 
 /// How a strategy takes part in a run.
