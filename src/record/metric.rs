@@ -214,7 +214,7 @@ pub static METRICS: [MetricRow; 22] = [
     row("round_trips", "round trips", Metric::RoundTrips, Count, Counted, &[Own], &[Claim, Threshold]),
     row("retries", "retries", Metric::Retries, Count, Varying, &[Saturation, Rate], &[Claim]),
     row("inconsistency_p99", WINDOWS, Metric::InconsistencyP99, Nanoseconds, Timed, &[Rate, Saturation], &[Claim]),
-    row("mean_beside_job", BESIDE_JOB, Metric::BesideJob, Nanoseconds, Timed, &[Rate, Saturation], &[Claim]),
+    row("mean_beside_job", BESIDE_JOB, Metric::BesideJob, Nanoseconds, Timed, &[Saturation, Rate], &[Claim]),
     size("storage_bytes", "bytes of collections and indexes", SizeMetric::Storage, &[Claim]),
     MetricRow {
         matrix: &[MatrixColumn::new(

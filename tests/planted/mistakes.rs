@@ -448,7 +448,7 @@ pub const MISTAKES: &[Mistake] = &[
         ["delete_not_propagated", "tasks", "child_ref", ""],
         (Sequential, "person_tasks_differ"),
         &[(
-            "    shape: { person.tasks: list }\n",
+            "    shape: { person.tasks: list }\n    operations:\n",
             r"    shape: { person.tasks: list }
     operations:
       delete:

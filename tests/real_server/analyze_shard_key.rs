@@ -155,6 +155,7 @@ fn commands() -> Vec<(Document, Vec<Document>)> {
     all
 }
 
+#[expect(clippy::print_stdout, reason = "what was skipped")]
 #[tokio::test]
 async fn classes_and_characteristics_are_those_of_the_server() {
     let keys = commands();

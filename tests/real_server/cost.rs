@@ -258,12 +258,12 @@ strategies:
           else: [{ insertOne: points, document: <point> }]
 ";
 
-fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
+fn window_of(plan: &Arc<Plan>, clients: usize) -> impl Future<Output = Vec<CellRecord>> {
     let plan = Arc::clone(plan);
     async move {
         let target = AnyTarget::new(Rc::new(Fake));
         let servers = Servers::Shared { target: &target, load_threads: &target.inline() };
-        let experiment = harness::experiment(&plan, harness::settings(1, 2), servers);
+        let experiment = harness::experiment(&plan, harness::settings(clients, 2), servers);
         let window = RoundPlan::saturation(30, 0);
         experiment.round(0, window).await.unwrap().single().unwrap().0.cells
     }
@@ -271,7 +271,7 @@ fn window_of(plan: &Arc<Plan>) -> impl Future<Output = Vec<CellRecord>> {
 
 #[tokio::test(start_paused = true)]
 async fn the_inconsistency_window_is_from_the_first_write_to_the_last() {
-    let cells = window_of(&plan(WRITERS, &Choice { all: true, ..choice(&[]) })).await;
+    let cells = window_of(&plan(WRITERS, &Choice { all: true, ..choice(&[]) }), 1).await;
     let inconsistent: Vec<_> = cells.iter().map(|cell| cell.operations[0].inconsistency.as_ref()).collect();
     let [once, thrice, either] = inconsistent[..] else { panic!("three strategies") };
     assert!(once.is_none() && either.is_none());
@@ -304,12 +304,12 @@ strategies:
 
 #[tokio::test(start_paused = true)]
 async fn calls_beside_a_job_are_counted_apart() {
-    let cells = window_of(&plan(WITH_JOB, &choice(&[]))).await;
+    let cells = window_of(&plan(WITH_JOB, &choice(&[])), 2).await;
     let [read, rebuild] = &cells[0].operations[..] else { panic!("two operations") };
     assert!(rebuild.calls > 2 && rebuild.beside_job.is_none(), "a job is not beside a job");
     let beside = read.beside_job.as_ref().unwrap();
     assert!(0 < beside.count && beside.count <= read.calls, "{} of {}", beside.count, read.calls);
     assert_eq!(beside.sum, beside.count * 2_000_000, "reads of 2 ms");
     let alone = Choice { mix: Some("reads".into()), ..choice(&[]) };
-    assert!(window_of(&plan(WITH_JOB, &alone)).await[0].operations[0].beside_job.is_none());
+    assert!(window_of(&plan(WITH_JOB, &alone), 2).await[0].operations[0].beside_job.is_none());
 }

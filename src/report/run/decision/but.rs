@@ -180,7 +180,8 @@ pub(super) fn tie_breaker(judged: &Judged) -> Option<String> {
 
 /// What jobs do to the other operations of the best strategy.
 fn beside_job(judged: &Judged) -> Vec<String> {
-    let calls = judged.parts.main().costs.beside_job.iter();
+    let part = judged.parts.get(Part::Saturation).unwrap_or(judged.parts.main());
+    let calls = part.costs.beside_job.iter();
     let calls = calls.filter(|one| one.strategy == judged.answer.best);
     let slower = calls.filter_map(|one| Some((one.found.mean / one.found.alone?, one)));
     let most = slower.filter(|(ratio, _)| *ratio >= PRICE).max_by(|(one, _), (other, _)| one.total_cmp(other));

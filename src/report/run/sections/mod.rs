@@ -55,7 +55,7 @@ pub(crate) fn all(record: &RunRecord, details: &RunDetails, others: &[RunRecord]
         saturation.or(rate).map(cost::of_mix),
         own.zip(parts.record(Part::Own)).and_then(|(run, record)| cost::of_operations(run, record)),
         cost::inconsistency(main),
-        cost::beside_job(main),
+        saturation.or(rate).and_then(|run| cost::beside_job(run)),
         Some(outcomes::section(main)),
         outcomes::audits(last),
         Some(shapes),
