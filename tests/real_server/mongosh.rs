@@ -398,14 +398,19 @@ fn without_new_ids(text: &str) -> String {
 /// The text with every statement made to print its answer, and the statements.
 fn answering(text: &str) -> (String, Vec<String>) {
     let (mut input, mut statements) = (String::new(), Vec::<String>::new());
-    let mut is_open = false;
+    let (mut is_open, mut is_left_out) = (false, false);
     for line in text.lines().chain([""]) {
+        if is_left_out {
+            is_left_out = line != ")";
+            continue;
+        }
         if is_open && !line.starts_with([' ', '}', ']', ')']) {
             input.insert(input.len() - 1, ')');
             is_open = false;
         }
         // The collection is there already.
         if line.starts_with("db.createCollection(") {
+            is_left_out = !line.ends_with(')');
             continue;
         }
         if (line.starts_with("db.") || line.starts_with("tx.")) && !line.contains(".createIndex(") {
