@@ -6,7 +6,7 @@ use crate::record::{COUNTERS, Counter, Metric};
 use crate::results::{CellRecord, DeferredCost, RoundRecord, RunRecord, TimesRecord};
 
 use super::Distribution;
-use super::latency::answered;
+use super::latency::{answered, totals};
 use super::series::{RoundSeries, SeriesKey};
 use super::student::t_quantile;
 use super::view::{cells, operations};
@@ -114,13 +114,11 @@ pub struct BesideJob {
 pub fn beside_job(record: &RunRecord, strategy: usize, operation: usize) -> Option<BesideJob> {
     let beside = || operations(record, strategy, operation).filter_map(|operation| operation.beside_job.as_ref());
     let all = operations(record, strategy, operation).flat_map(answered);
-    let (count, sum) = beside().fold((0, 0), |(count, sum), times| (count + times.count, sum + times.sum));
-    let of_all = all.fold((0, 0), |(count, sum), outcome| {
-        (count + outcome.count, sum + outcome.headline(outcome.sum, |times| times.sum))
-    });
-    let others = (of_all.0.saturating_sub(count), of_all.1.saturating_sub(sum));
-    let mean = |(count, sum): (u64, u64)| (count > 0).then(|| sum as f64 / count as f64);
-    Some(BesideJob { times: some_of(beside())?, mean: mean((count, sum))?, alone: mean(others) })
+    let all = all.map(|outcome| (outcome.headline(outcome.sum, |times| times.sum), outcome.count));
+    let (met, all) = (totals(beside().map(|times| (times.sum, times.count))), totals(all));
+    let others = (all.0.saturating_sub(met.0), all.1.saturating_sub(met.1));
+    let mean = |(sum, count): (u128, u128)| (count > 0).then(|| sum as f64 / count as f64);
+    Some(BesideJob { times: some_of(beside())?, mean: mean(met)?, alone: mean(others) })
 }
 
 fn some_of<'r>(times: impl Iterator<Item = &'r TimesRecord>) -> Option<Distribution> {

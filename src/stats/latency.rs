@@ -42,10 +42,14 @@ pub fn response_mean<'r>(operations: impl Iterator<Item = &'r OperationRecord>) 
     exact_mean(outcomes.map(|times| (times.sum, times.count)))
 }
 
+/// The totals of sums and counts, which do not overflow.
+pub(crate) fn totals(times: impl Iterator<Item = (u64, u64)>) -> (u128, u128) {
+    times.fold((0, 0), |(sum, count), (more, calls)| (sum + u128::from(more), count + u128::from(calls)))
+}
+
 /// The mean of sums and counts.
 fn exact_mean(times: impl Iterator<Item = (u64, u64)>) -> Option<f64> {
-    let add = |(sum, count), (more, calls)| (sum + u128::from(more), count + u128::from(calls));
-    let (sum, count) = times.fold((0, 0), add);
+    let (sum, count) = totals(times);
     let mean = sum as f64 / count as f64;
     (mean.is_finite() && mean > 0.0).then_some(mean)
 }

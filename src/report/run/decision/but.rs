@@ -182,7 +182,8 @@ pub(super) fn tie_breaker(judged: &Judged) -> Option<String> {
 fn beside_job(judged: &Judged) -> Vec<String> {
     let part = judged.parts.get(Part::Saturation).unwrap_or(judged.parts.main());
     let calls = part.costs.beside_job.iter();
-    let calls = calls.filter(|one| one.strategy == judged.answer.best);
+    // A 90th percentile shows that there are enough calls for a mean.
+    let calls = calls.filter(|one| one.strategy == judged.answer.best && one.found.times.quantile(0.9).is_some());
     let slower = calls.filter_map(|one| Some((one.found.mean / one.found.alone?, one)));
     let most = slower.filter(|(ratio, _)| *ratio >= PRICE).max_by(|(one, _), (other, _)| one.total_cmp(other));
     let text = most.map(|(ratio, one)| {
