@@ -128,8 +128,12 @@ fn some_of<'r>(times: impl Iterator<Item = &'r TimesRecord>) -> Option<Distribut
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::super::sample;
     use super::*;
+    use crate::record::{CallOutcome, LatencyHistogram};
+    use crate::results::OutcomeRecord;
 
     #[test]
     fn a_cost_is_per_call_and_its_spread_is_that_of_rounds() {
@@ -155,5 +159,54 @@ mod tests {
         run.rounds[0].cells[1].counters.insert("collection_scans".into(), 915.0);
         let cost = window_cost(&run, 1, "collection_scans");
         assert_eq!(cost, Some(Cost { per_call: 1.0, half_width: None, ratio: None }));
+    }
+
+    fn times(calls: u64, each: u64) -> TimesRecord {
+        let mut times = LatencyHistogram::new(Duration::from_secs(10));
+        (0..calls).for_each(|_| times.record(each));
+        TimesRecord::new(&times)
+    }
+
+    /// Of the 300 calls of operation 1 in a round, 100 met a job and took `met` of the `sum` of all.
+    fn with_job(run: &mut RunRecord, round: usize, met: u64, sum: u64) {
+        let operation = &mut run.rounds[round].cells[1].operations[1];
+        operation.beside_job = Some(times(100, met / 100));
+        let outcome = &mut operation.outcomes[0];
+        (outcome.count, outcome.sum, outcome.response) = (300, sum, None);
+        operation.outcomes.truncate(1);
+    }
+
+    #[test]
+    fn calls_beside_a_job_are_told_from_the_others() {
+        let mut run = sample::run(2);
+        assert!(beside_job(&run, 1, 1).is_none(), "no call met a job");
+        // 100 of 300 calls took 4 ms each, the others 1 ms each; in the other round it was 2 ms and 1 ms.
+        with_job(&mut run, 0, 400_000_000, 600_000_000);
+        with_job(&mut run, 1, 200_000_000, 400_000_000);
+        let found = beside_job(&run, 1, 1).unwrap();
+        assert_eq!((found.times.calls(), found.mean, found.alone), (200, 3_000_000.0, Some(1_000_000.0)));
+        assert!(beside_job(&run, 0, 1).is_none() && beside_job(&run, 1, 0).is_none(), "others did not");
+    }
+
+    #[test]
+    fn beside_a_job_failures_do_not_count_and_open_load_counts_from_the_start() {
+        let mut run = sample::run(1);
+        with_job(&mut run, 0, 400_000_000, 600_000_000);
+        let outcomes = &mut run.rounds[0].cells[1].operations[1].outcomes;
+        // Waiting for a free client is part of it: 5 ms on average instead of 2.
+        outcomes[0].response = Some(TimesRecord { sum: 1_500_000_000, ..times(300, 5_000_000) });
+        let failed = OutcomeRecord { outcome: CallOutcome::Failed, sum: 1 << 40, ..outcomes[0].clone() };
+        outcomes.push(failed);
+        let found = beside_job(&run, 1, 1).unwrap();
+        assert_eq!((found.mean, found.alone), (4_000_000.0, Some(5_500_000.0)));
+    }
+
+    #[test]
+    fn where_all_calls_met_a_job_there_is_nothing_to_compare_with() {
+        let mut run = sample::run(1);
+        with_job(&mut run, 0, 400_000_000, 400_000_000);
+        let operation = &mut run.rounds[0].cells[1].operations[1];
+        operation.outcomes[0].count = 100;
+        assert_eq!(beside_job(&run, 1, 1).unwrap().alone, None);
     }
 }

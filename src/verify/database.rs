@@ -57,7 +57,7 @@ impl<T: Target> Verifier<'_, T> {
                 CallResult::Unknown(error.to_string())
             }
             Ok(Err(error)) => CallResult::Failed(error.to_string()),
-            Err(_) => CallResult::Unknown(format!("no reply within {} s", timeout.as_secs_f64())),
+            Err(_) => CallResult::Unknown(format!("no reply within {} s (--timeout)", timeout.as_secs_f64())),
         };
         match result {
             CallResult::Unknown(message) if !self.is_alive().await => {

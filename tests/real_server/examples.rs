@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use docshape::compile::{Choice, compile};
 use docshape::engine::RoundPlan;
@@ -12,7 +11,7 @@ use docshape::scenario::{Diagnostics, Source, read};
 use docshape::verify::VerifySettings;
 
 use crate::harness::{self, bench};
-use crate::verify::{report, verifier};
+use crate::verify::{PATIENCE, report, verifier};
 
 /// The example scenarios with their names.
 fn examples() -> Vec<(String, String)> {
@@ -78,7 +77,7 @@ async fn every_example_is_verified() {
             command: String::new(),
             calls: 200,
             clients: 4,
-            timeout: Duration::from_secs(10),
+            timeout: PATIENCE,
         };
         let target = bench.client(settings.connections()).await;
         let verification =

@@ -20,6 +20,9 @@ const SHELVES: &str = include_str!("../valid/shelves.yaml");
 const JOINS: &str = include_str!("../valid/joins.yaml");
 const BLOG: &str = include_str!("../../scenarios/blog-comments.yaml");
 
+/// The timeout of a call. Transactions that many clients repeat take seconds on a busy machine, and no strategy is wrong for it.
+pub const PATIENCE: Duration = Duration::from_secs(90);
+
 /// Returns a verifier that nothing disturbs.
 pub fn verifier<'v>(
     plan: &'v Arc<Plan>,
@@ -32,7 +35,7 @@ pub fn verifier<'v>(
 pub async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> Verification {
     let command = "docshape verify it".to_owned();
     let namespace = harness::namespace(&plan.name, id);
-    let settings = VerifySettings { namespace, command, calls, clients: 16, timeout: Duration::from_secs(10) };
+    let settings = VerifySettings { namespace, command, calls, clients: 16, timeout: PATIENCE };
     let target = bench.client(settings.connections()).await;
     verifier(plan, settings, &target).run().await.unwrap()
 }
@@ -357,7 +360,7 @@ async fn disturbed(text: &str, strategies: &[&str], kind: FaultKind) -> Verifica
     let strategies = strategies.iter().map(|name| (*name).to_owned()).collect();
     let plan = &plan(text, &Choice { strategies, ..Choice::default() });
     let (namespace, command) = (harness::namespace(&plan.name, "f"), "docshape verify it".to_owned());
-    let settings = VerifySettings { namespace, command, calls: 400, clients: 16, timeout: Duration::from_secs(10) };
+    let settings = VerifySettings { namespace, command, calls: 400, clients: 16, timeout: PATIENCE };
     let (uri, patience) = (server.patient_uri(), Duration::from_secs(30));
     let target = &MongoTarget::connect_patiently(&uri, settings.connections(), patience).await.unwrap();
     let fault = Some(Fault { kind, server: Some(&server) });

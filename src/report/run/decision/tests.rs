@@ -332,6 +332,28 @@ fn numbers_of_why_and_but_follow_from_run_json() {
     assert_close(least, bytes(0));
 }
 
+/// `read_post` of the winner takes as long as always, but while a job runs `met` µs for each of 100 of its calls in a round.
+fn with_job(met: f64) -> Decision {
+    decision(&run(|part, strategy, cell| {
+        slow_mix(part, strategy, cell);
+        if part == Part::Saturation && strategy == 1 {
+            let mut times = LatencyHistogram::new(Duration::from_secs(10));
+            (0..100).for_each(|_| times.record((met * 1e3) as u64));
+            cell.operations[1].beside_job = Some(crate::results::TimesRecord::new(&times));
+        }
+    }))
+}
+
+#[test]
+fn what_a_job_does_to_the_winner_is_said_where_it_is_much() {
+    let says = |decision: &Decision| decision.but.iter().find(|text| text.starts_with("while a job runs")).cloned();
+    assert_eq!(
+        says(&with_job(1_600.0)).as_deref(),
+        Some("while a job runs, `read_post` is 3.9x slower (mean 1.60 ms)")
+    );
+    assert_eq!(says(&with_job(900.0)), None, "less than one and a half times");
+}
+
 #[test]
 fn what_another_session_may_give_is_one_sentence() {
     use super::phrase::{other_session, session_distance, sessions_disagree};
