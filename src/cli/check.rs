@@ -3,7 +3,7 @@
 use crate::compile::{Choice, compile};
 use crate::plan::Plan;
 use crate::report::{count, counted, wrap};
-use crate::scenario::{self, Diagnostics, MixDefinition, Scenario, Source};
+use crate::scenario::{self, Diagnostics, MixDefinition, Scenario, Source, Tree};
 
 use super::argument::CheckArguments;
 use super::data_size::check_data;
@@ -55,7 +55,7 @@ fn check_source(source: &Source) -> Result<bool, CliError> {
     Ok(true)
 }
 
-/// Compiles the scenario, with each of its mixes if those have parameters, and returns the plan of a plain run.
+/// Compiles the scenario, with the parameters of each of its mixes if they have any, and returns the plan of a plain run.
 fn compile_all_mixes(scenario: &Scenario, diagnostics: &Diagnostics) -> Option<Plan> {
     let compiled = |mix: Option<&MixDefinition>| {
         let choice = Choice { mix: mix.map(|mix| mix.name.value.clone()), ..Choice::default() };
@@ -63,9 +63,19 @@ fn compile_all_mixes(scenario: &Scenario, diagnostics: &Diagnostics) -> Option<P
         compile(scenario, &choice, diagnostics).ok().flatten()
     };
     let plain = compiled(None);
-    let has_parameters = scenario.mixes.iter().any(|mix| !mix.parameters.is_empty());
-    scenario.mixes.iter().filter(|_| has_parameters).for_each(|mix| drop(compiled(Some(mix))));
+    let of_plain = scenario.mixes.iter().find(|mix| plain.as_ref().is_some_and(|plan| plan.mix.name == mix.name.value));
+    let mut compiled_with: Vec<_> = of_plain.map(parameters).into_iter().collect();
+    for mix in &scenario.mixes {
+        if !compiled_with.contains(&parameters(mix)) {
+            compiled_with.push(parameters(mix));
+            compiled(Some(mix));
+        }
+    }
     plain
+}
+
+fn parameters(mix: &MixDefinition) -> Vec<(&str, &Tree)> {
+    mix.parameters.iter().map(|(name, value)| (name.value.as_str(), &value.tree)).collect()
 }
 
 /// How much the scenario has.

@@ -1,10 +1,13 @@
 //! CEL text to an [`Expression`]: every name becomes a slot, a constant, a function or a generator, or a diagnostic.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use cel::Env;
 use cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue, SourceInfo, operators};
-use cel::parser::Expression as Parsed;
+use cel::parser::{Expression as Parsed, ParseErrors};
 
 use crate::plan::expression::{Each, EachKind};
 use crate::plan::generator::GENERATORS;
@@ -87,10 +90,8 @@ pub fn resolve_text(text: &str, span: Span, is_field: bool, scope: &mut Scope) -
         let message = format!("the expression has {} bytes, and an expression may have {LONGEST}", text.len());
         return scope.diagnostics.reject(span, message, "divide it with `let`, or compute with `map` and `sum`");
     }
-    // Without the macros of the standard library, which would turn loops into forms that hide what was written.
-    let parser = Env::default().with_optional_support(false).parser();
-    match parser.parse_with_source_info(text) {
-        Ok((parsed, source)) => Resolver { source: &source, text, span, scope }.value(&parsed, is_field),
+    match parse(text) {
+        Ok(parsed) => Resolver { source: &parsed.1, text, span, scope }.value(&parsed.0, is_field),
         Err(errors) => {
             let label = errors.errors.first().map(|error| syntax_error(&error.msg)).unwrap_or_default();
             let problem = Diagnostic::error(span, format!("invalid expression `{text}`"));
@@ -102,8 +103,30 @@ pub fn resolve_text(text: &str, span: Span, is_field: bool, scope: &mut Scope) -
 
 /// Whether a text is an expression of more than a name or a literal.
 pub fn is_computed(text: &str) -> bool {
-    let parsed = Env::default().with_optional_support(false).parser().parse_with_source_info(text);
-    text.len() <= LONGEST && parsed.is_ok_and(|(parsed, _)| matches!(parsed.expr, Expr::Call(_) | Expr::Select(_)))
+    text.len() <= LONGEST && parse(text).is_ok_and(|parsed| matches!(parsed.0.expr, Expr::Call(_) | Expr::Select(_)))
+}
+
+/// The most texts that [`parse`] keeps.
+const KEPT: usize = 10_000;
+
+/// Parses CEL text, once: every mix and every shape compiles the same texts, and half of the time would be spent here.
+fn parse(text: &str) -> Result<Rc<(Parsed, SourceInfo)>, ParseErrors> {
+    thread_local! {
+        static PARSED: RefCell<HashMap<String, Rc<(Parsed, SourceInfo)>>> = RefCell::default();
+    }
+    if let Some(parsed) = PARSED.with_borrow(|parsed| parsed.get(text).cloned()) {
+        return Ok(parsed);
+    }
+    // Without the macros of the standard library, which would turn loops into forms that hide what was written.
+    let parser = Env::default().with_optional_support(false).parser();
+    let parsed = Rc::new(parser.parse_with_source_info(text)?);
+    PARSED.with_borrow_mut(|kept| {
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(text.to_owned(), Rc::clone(&parsed));
+    });
+    Ok(parsed)
 }
 
 /// Functions that give elements of their first argument.
