@@ -71,6 +71,15 @@ fn baseline(scenario: &str) -> &'static str {
         "parts-products" => "child_refs_applookup",
         "trees" => "parent",
         "blog-comments" => "linked",
+        "soft-deletion" => "flag",
+        "bookings" => "nights",
+        "reactions" => "map",
+        "read-receipts" => "receipts",
+        "archive" => "one_collection",
+        "schema-versions" => "all_before",
+        "revisions" => "current_and_history",
+        "translations" => "fields",
+        "followers" => "one_array",
         other => panic!("no baseline for {other}"),
     }
 }
@@ -1076,5 +1085,175 @@ pub const MISTAKES: &[Mistake] = &[
         - return: outcome(reply)
 "#,
         )],
+    ),
+    of(
+        ["overlap_at_the_boundary", "bookings", "", "nights,locked"],
+        (Sequential, "rejected("),
+        &[(
+            "overlaps_in_room: { room: <room>, first: { $lt: <booking.end>",
+            "overlaps_in_room: { room: <room>, first: { $lte: <booking.end>",
+        )],
+    ),
+    of(
+        ["write_skew_in_a_transaction", "bookings", "locked", ""],
+        (Concurrent, "audit booked_twice fails"),
+        &[(
+            r"            - { updateOne: rooms, filter: { _id: <room> }, update: { $inc: { version: 1 } } }
+",
+            "",
+        )],
+    ),
+    of(
+        ["number_taken_before_the_transaction", "invoice-numbers", "", "highest,counter_txn"],
+        (Sequential, "audit gaps fails"),
+        &[(
+            r"    - try:
+        transaction:
+          - { use: next }
+          - let: { number: reply.last }
+",
+            r"    - { use: next }
+    - let: { number: reply.last }
+    - try:
+        transaction:
+",
+        )],
+    ),
+    of(
+        ["trash_counted", "soft-deletion", "absent", ""],
+        (Sequential, "differs: count("),
+        &[(
+            "countDocuments: notes, filter: { account: <account>, deleted: { $exists: false } }",
+            "countDocuments: notes, filter: { account: <account> }",
+        )],
+    ),
+    of(
+        ["reaction_counted_again", "reactions", "counted", ""],
+        (Sequential, "wrong_counts"),
+        &[(
+            r#"        - try:
+            transaction:
+              - { insertOne: reactions, document: { message: <message>, emoji: <emoji>, user: <user> } }
+              - { updateOne: messages, filter: { _id: <message> }, update: { $inc: { "counts.<emoji>": 1 } } }
+          catch: { 11000: { return: same() } }
+        - return: ok()
+"#,
+            r#"        - transaction:
+            - updateOne: reactions
+              filter: { message: <message>, emoji: <emoji>, user: <user> }
+              update: { $set: { emoji: <emoji> } }
+              upsert: true
+              as: write
+            - { updateOne: messages, filter: { _id: <message> }, update: { $inc: { "counts.<emoji>": 1 } } }
+        - return: outcome(write)
+"#,
+        )],
+    ),
+    of(
+        ["one_emoji_forgotten", "reactions", "", "linked,map"],
+        (Sequential, "differs: show("),
+        &[(
+            r"      reactions.thumb: <user>
+      reactions.wow: <user>
+",
+            r"      reactions.thumb: <user>
+",
+        )],
+    ),
+    of(
+        ["field_missing_in_new_documents", "read-receipts", "readers", ""],
+        (Sequential, "$size"),
+        &[(", room: <room>, readers: [] }", ", room: <room> }")],
+    ),
+    of(
+        ["last_call_instead_of_latest_time", "read-receipts", "watermark", ""],
+        (Sequential, "differs: show("),
+        &[("update: { $max: { seen: <at> } }", "update: { $set: { seen: <at> } }")],
+    ),
+    of(
+        ["archived_and_not_deleted", "archive", "moved", ""],
+        (Sequential, "in_both"),
+        &[(
+            r"        - { deleteMany: orders, filter: { date: { $lt: <before> } } }
+",
+            "",
+        )],
+    ),
+    of(
+        ["search_of_the_new_version_only", "schema-versions", "on_write", ""],
+        (Sequential, "differs: by_number("),
+        &[(
+            "filter: { $or: [{ phones.number: <number> }, { home: <number> }, { work: <number> }] }",
+            "filter: { phones.number: <number> }",
+        )],
+    ),
+    of(
+        ["version_not_raised", "schema-versions", "", "all_before,on_write"],
+        (Sequential, "mixed_documents"),
+        &[(
+            r"            - $phones
+        schema_version: 2
+",
+            r"            - $phones
+",
+        )],
+    ),
+    of(
+        ["job_overwrites_changes", "schema-versions", "background", ""],
+        (Concurrent, "the final rows of contact differ"),
+        &[(
+            r"        - { find: contacts, filter: { schema_version: 1 }, projection: { _id: 1 }, limit: <batch>, hint: old, as: found }
+        - if: size(found) > 0
+          then:
+            - let: { ids: found._id }
+            - { updateMany: contacts, filter: { _id: { $in: <ids> }, schema_version: 1 }, update: { use: upgrade } }
+        - return: ok()
+",
+            r"        - { find: contacts, filter: { schema_version: 1 }, limit: <batch>, hint: old, as: old }
+        - forEach: { found: old }
+          do:
+            - use: read_both
+            - replaceOne: contacts
+              filter: { _id: <found._id> }
+              replacement: { name: <found.name>, note: <found.note>, phones: <phones>, schema_version: 2 }
+        - return: ok()
+",
+        )],
+    ),
+    of(
+        ["version_not_checked", "revisions", "in_document", ""],
+        (Concurrent, "acknowledged records of revision are not stored"),
+        &[("filter: { _id: <article>, current.version: <before> }", "filter: { _id: <article> }")],
+    ),
+    of(
+        ["language_without_a_fallback", "translations", "fields", "linked,fields"],
+        (Sequential, "differs: show("),
+        &[("found.t[lang] == null ? found.t.en : found.t[lang]", "found.t[lang]")],
+    ),
+    of(
+        ["language_pushed_twice", "translations", "array", ""],
+        (Concurrent, "lead to neither of their orders"),
+        &[("filter: { _id: <product>, t.lang: { $ne: <lang> } }", "filter: { _id: <product> }")],
+    ),
+    of(
+        ["elements_matched_separately", "roles", "array", "assignments,array"],
+        (Sequential, "differs: may("),
+        &[(
+            "roles: { $elemMatch: { project: <project>, role: <role> } }",
+            "roles.project: <project>, roles.role: <role>",
+        )],
+    ),
+    of(
+        ["read_without_the_tenant", "tenants", "shared", "per_tenant,shared"],
+        (Sequential, "differs: read("),
+        &[(
+            "findOne: tickets, filter: { _id: <ticket>, tenant: <tenant> }",
+            "findOne: tickets, filter: { _id: <ticket> }",
+        )],
+    ),
+    of(
+        ["document_replaced_by_merge", "followers", "two_arrays", ""],
+        (Sequential, "right after loading"),
+        &[("whenMatched: merge, whenNotMatched", "whenMatched: replace, whenNotMatched")],
     ),
 ];
