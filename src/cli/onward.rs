@@ -5,10 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::report::{CSV_FILE, Cell, HTML_FILE, Link, MARKDOWN_FILE, Onward, encoded, plain};
-use crate::results::{COMPRESSED_RUN_FILE, PUBLISHED_FILE, RUN_FILE, RunRecord, SESSIONS_FILE};
+use crate::results::{COMPRESSED_RUN_FILE, PUBLISHED_FILE, RUN_FILE, RunRecord, SESSIONS_FILE, SHARD_KEY_FILE};
 
 use super::catalogue::SCENARIOS;
 
+/// What explains most reports.
+const READING: &str = "reading.md";
 /// How many folders above a report the published results are searched.
 const HIGHEST: usize = 3;
 
@@ -52,7 +54,7 @@ pub fn of_run(folder: &Path, form: Form, record: &RunRecord, others: &[(String, 
         text(&path).then(|| place.link("scenario", &path, "")).flatten()
     };
     let mut about: Vec<Cell> = root.iter().filter_map(|root| place.near(root, &yaml)).collect();
-    about.extend(root.iter().filter_map(|root| place.reading(root)));
+    about.extend(root.iter().filter_map(|root| place.reading(root, READING)));
     let all = root.iter().flat_map(|root| place.over_all(root, &format!("{}/{}", scenario.name, record.mix.name)));
     arranged([
         ("Other mixes", mixes),
@@ -68,10 +70,12 @@ pub fn of_run(folder: &Path, form: Form, record: &RunRecord, others: &[(String, 
 pub fn of_study(folder: &Path, form: Form, scenario: &str, data: &str) -> Vec<Onward> {
     let Some(place) = PagePlace::new(folder, form) else { return Vec::new() };
     let root = place.root();
+    // Its columns are in no other report.
+    let page = if data == SHARD_KEY_FILE { "sharding.md" } else { READING };
     arranged([
         ("Results", root.iter().flat_map(|root| place.over_all(root, scenario)).collect()),
         ("Data", place.link(data, &place.folder.join(data), "").into_iter().collect()),
-        ("About", root.iter().filter_map(|root| place.reading(root)).collect()),
+        ("About", root.iter().filter_map(|root| place.reading(root, page)).collect()),
     ])
 }
 
@@ -143,9 +147,9 @@ impl PagePlace {
         self.report("until documents are full", &root.join("growth").join(scenario))
     }
 
-    /// How to read a report.
-    fn reading(&self, root: &Path) -> Option<Cell> {
-        self.near(root, &|base| self.link("how to read this", &base.join("docs").join("reading.md"), ""))
+    /// How to read a report: a page of the documentation.
+    fn reading(&self, root: &Path, page: &str) -> Option<Cell> {
+        self.near(root, &|base| self.link("how to read this", &base.join("docs").join(page), ""))
     }
 
     /// What is beneath the folder of the results, as in their published copy, or next to it, as in the repository.

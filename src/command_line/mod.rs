@@ -97,9 +97,9 @@ pub enum CliCommand {
     /// Find the highest call rate that meets a latency objective
     #[command(after_long_help = crate::cli::EXIT_CODES)]
     Capacity(CapacityArguments),
-    /// Judge shard keys by the commands of each strategy, on any server
+    /// Judge shard keys by the commands of each strategy, without a cluster
     ///
-    /// Says which reads and writes concern one shard, several or all, and whether inserts go to one place. No cluster is needed.
+    /// Says which reads and writes concern one shard, several or all, and whether inserts go to one place. Any replica set will do.
     #[command(name = "shardkey", after_long_help = crate::cli::EXIT_CODES)]
     ShardKey(Box<ShardKeyArguments>),
     /// Check that all strategies return the same results

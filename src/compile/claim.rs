@@ -77,8 +77,20 @@ impl ClaimCompiler<'_> {
         }
     }
 
+    /// The operation must exist, and the runs that decide the claim must call it.
     fn check_operation(&self, name: &Spanned<String>, place: &str) {
-        self.diagnostics.is_known("operation", name, place, self.names.operation_names());
+        if !self.diagnostics.is_known("operation", name, place, self.names.operation_names()) {
+            return;
+        }
+        let own = self.claim.run.mix.as_ref().map(|mix| mix.value.as_str());
+        let mut mixes = self.scenario.mixes.iter().filter(|mix| own.is_none_or(|own| own == mix.name.value)).peekable();
+        // A mix that is not there is reported as such.
+        if mixes.peek().is_none() || mixes.any(|mix| mix.weights.iter().any(|(called, _)| called.value == name.value)) {
+            return;
+        }
+        let mix = own.map_or_else(|| "no mix".to_owned(), |own| format!("mix `{own}` never"));
+        let message = format!("{mix} calls `{}`{place}", name.value);
+        self.diagnostics.error(name.span, message, "name a mix of the claim that calls it, or give it a weight there");
     }
 
     /// The strategy must exist, and so must the audit, which must apply to the strategy.

@@ -385,7 +385,7 @@ mod tests {
         ("blog-comments", "linked", "embedded", "read_post", "documents"),
         ("publisher-books", "list_in_publisher", "ref_in_book", "publish", "commands in a transaction"),
         ("parts-products", "child_refs_applookup", "denorm_many_to_one_versioned", "part_names", "documents"),
-        ("log-messages", "hybrid_slice", "denorm_ip", "append", "rewrite"),
+        ("log-messages", "hybrid_slice", "no_hosts", "append", "rewrite"),
         ("trees", "parent_lookup", "ancestors", "ancestors", "graph lookup"),
         ("trees", "nested_sets_txn", "ancestors", "insert_leaf", "many updates"),
         ("trees", "nested_sets_txn", "ancestors", "ancestors", "walks"),

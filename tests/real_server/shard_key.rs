@@ -212,7 +212,7 @@ fn a_scenario_has_the_counts_that_follow_from_it() {
     // All notes that calls add are later than those before, and go to the last part of a hundred.
     assert_eq!((at["hottest"].as_u64(), at["is_monotonic"].as_bool()), (Some(count(0)), Some(true)));
     assert!(id["hottest"].as_u64().unwrap() < count(0) / 2, "{id}");
-    assert_eq!(of("{ tags: 1 }")["refused"], "an array is in it");
+    assert_eq!(of("{ tags: 1 }")["refused"], "it contains an array");
     assert_eq!(of("{ nothing: 1 }")["refused"], "no document has `nothing`");
     assert!(text.contains("✓ confirmed"), "{text}");
 

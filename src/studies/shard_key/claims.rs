@@ -66,14 +66,14 @@ fn number(
 /// The shards for which claims count messages.
 const CLAIMED_SHARDS: u64 = 4;
 
-/// A share or mean of some counts; `None` where nothing of its kind was done.
+/// A share or mean of some counts; `None` where nothing of its kind was done, or too few inserts to say where they go.
 pub fn of(counts: &TargetCounts, metric: ShardMetric) -> Option<f64> {
     let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64);
     match metric {
         ShardMetric::Single => share(counts.reads[0] + counts.writes[0], counts.known()),
         ShardMetric::Scatter => share(counts.reads[2] + counts.writes[2], counts.known()),
         ShardMetric::Ranges => share(counts.ranges, counts.known()),
-        ShardMetric::InsertHot => share(counts.hottest, counts.inserts),
+        ShardMetric::InsertHot => counts.hot(),
         // Per call, which counts alone do not say.
         ShardMetric::Messages => None,
     }

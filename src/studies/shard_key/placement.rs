@@ -14,17 +14,18 @@ pub struct KeyPlacement<'r> {
 }
 
 impl<'r> KeyPlacement<'r> {
-    /// The keys that the scenario gives the collections. Where it gives none at all, those with the fewest messages among the keys that
-    /// distribute the documents evenly.
+    /// The keys that the user gives, for other collections those of the scenario. Where that has none at all, those with the fewest
+    /// messages among the keys that distribute the documents evenly.
     pub fn of(record: &'r ShardKeyRecord, strategy: &'r StrategyKeys) -> KeyPlacement<'r> {
-        let is_given = strategy.has_keys();
+        let has_keys = strategy.has_keys();
         let mut placed = KeyPlacement { record, strategy, keys: Vec::new() };
         for collection in &strategy.collections {
             let usable = collection.keys.iter().filter(|key| key.refused.is_none());
-            let key = if is_given {
+            let of_user = collection.keys.iter().any(|key| key.is_given);
+            let key = if has_keys && !of_user {
                 usable.into_iter().find(|key| key.is_chosen)
             } else {
-                let even: Vec<&KeyRecord> = usable.filter(|key| is_even(key, record.shards)).collect();
+                let even: Vec<&KeyRecord> = usable.filter(|key| of_user || is_even(key, record.shards)).collect();
                 // Those that leave nothing open first; of two with as many messages, the one that spreads inserts better.
                 let cost = |key: &KeyRecord| {
                     let is_open = key.operations.iter().any(TargetCounts::is_open);

@@ -6,6 +6,8 @@ use crate::results::{ClaimRecord, Document, MixRecord, SHARD_KEY_FILE, ScenarioR
 
 /// The version of `shard-key.json` that this build writes. It grows when a field goes or changes its meaning.
 pub const SHARD_KEY_FORMAT: u32 = 1;
+/// Inserts from which on their share in one part of a hundred means something.
+const FEWEST_INSERTS: u64 = 100;
 
 /// The shard keys of a scenario.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,9 @@ pub struct ShardKeyRecord {
 pub struct StrategyKeys {
     /// Its name.
     pub name: String,
+    /// Whether the scenario gives some of its collections a key by `shard`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_sharded: bool,
     /// The calls that were made, by operation.
     pub calls: Vec<u64>,
     /// The most documents that one call of an operation wrote in a transaction, by operation.
@@ -79,6 +84,9 @@ pub struct KeyRecord {
     /// Whether the scenario gives the collection this key by `shard`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_chosen: bool,
+    /// Whether the user gives it by `--key`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_given: bool,
     /// Why a cluster refuses the key. Nothing else is known then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -142,7 +150,7 @@ impl Document for ShardKeyRecord {
 impl StrategyKeys {
     /// Whether the scenario gives some of its collections a key.
     pub fn has_keys(&self) -> bool {
-        self.collections.iter().flat_map(|one| &one.keys).any(|key| key.is_chosen)
+        self.is_sharded || self.collections.iter().flat_map(|one| &one.keys).any(|key| key.is_chosen)
     }
 }
 
@@ -155,6 +163,11 @@ impl TargetCounts {
     /// Whether some of its shards follow from documents, or cannot be known.
     pub fn is_open(&self) -> bool {
         self.follows_key + self.follows_range + self.follows_all > 0 || !self.unknown.is_empty()
+    }
+
+    /// The share of the inserts in the part that got most; `None` for a few inserts, of which one part always gets many.
+    pub fn hot(&self) -> Option<f64> {
+        (self.inserts >= FEWEST_INSERTS).then(|| self.hottest as f64 / self.inserts as f64)
     }
 
     /// Adds the counts of another collection.

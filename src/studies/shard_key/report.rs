@@ -15,12 +15,12 @@ use super::placement::{KeyPlacement, is_even};
 use super::record::{KeyRecord, ShardKeyRecord, StrategyKeys, TargetCounts};
 
 /// What is not a number here, for below the table of strategies.
-const HOW: &str = "Messages from a router to shards per call of the mix, without those that fetch more of a cursor. By the whole key a \
-                   read or write concerns one shard, by a part of it a range, which is often on one shard, and without its first \
-                   field all shards; the server's own planner gives the bounds. Nothing here is a time.";
+const HOW: &str = "Messages from a router to shards per call of the mix, without those that fetch more of a cursor. An equality on the \
+                   whole key goes to one shard; a range, a list of values or the first fields of the key go to one or several; a \
+                   filter without the first field goes to all. The server's own planner gives the bounds. Nothing here is a time.";
 
 /// What is open, for below it.
-const OPEN: &str = "≥: shards that follow from documents, as those of `$lookup`, are not in the number; see below.";
+const OPEN: &str = "≥: a lower bound. Shards that depend on values in documents (`$lookup`), or on what a pipeline sets, are not counted; see below.";
 
 impl Report {
     /// Computes the report of shard keys.
@@ -37,7 +37,7 @@ impl Report {
         let claims = claim_sections::section(["shard_claims", "Claims"], &views, false, &measures);
         let claims = if record.claims.iter().any(|claim| claim.needs_cluster) {
             claims.note(format!(
-                "What needs a cluster is decided by `docshape run {} --claims --uri MONGOS`.",
+                "To decide the claims that need a cluster: `docshape run {} --claims --uri MONGOS`.",
                 plain(record.scenario.opened())
             ))
         } else {
@@ -63,23 +63,23 @@ type ClassColumn = (&'static str, &'static str, &'static str, fn(&TargetCounts) 
 const CLASSES: [ClassColumn; 6] = [
     (
         "reads_single",
-        "reads: whole key",
-        "Share of reads by the whole key: of one shard.",
+        "reads: one",
+        "Share of reads by the whole key, which concern one shard.",
         |counts| &counts.reads,
         0,
         Forms::DETAILED,
     ),
     (
         "reads_multi",
-        "part of it",
-        "Share of reads by a part of the key: of a range, perhaps on one shard.",
+        "several",
+        "Share of reads by a range, a list of values, or the first fields of the key: of one shard or several.",
         |counts| &counts.reads,
         1,
         Forms::DETAILED,
     ),
     (
         "reads_scatter",
-        "reads all",
+        "reads: all",
         "Share of reads without the first field of the key: of all shards.",
         |counts| &counts.reads,
         2,
@@ -87,23 +87,23 @@ const CLASSES: [ClassColumn; 6] = [
     ),
     (
         "writes_single",
-        "writes: whole key",
-        "Share of writes by the whole key: on one shard.",
+        "writes: one",
+        "Share of writes by the whole key, which concern one shard.",
         |counts| &counts.writes,
         0,
         Forms::DETAILED,
     ),
     (
         "writes_multi",
-        "part of it",
-        "Share of writes by a part of the key: in a range, perhaps on one shard.",
+        "several",
+        "Share of writes by a range, a list of values, or the first fields of the key: on one shard or several.",
         |counts| &counts.writes,
         1,
         Forms::DETAILED,
     ),
     (
         "writes_scatter",
-        "writes all",
+        "writes: all",
         "Share of writes without the first field of the key: on all shards.",
         |counts| &counts.writes,
         2,
@@ -113,6 +113,11 @@ const CLASSES: [ClassColumn; 6] = [
 
 fn share(part: u64, all: u64) -> Option<f64> {
     (all > 0).then(|| part as f64 / all as f64)
+}
+
+/// The share of the inserts of all operations in the part of a key that got most.
+fn hot(key: &KeyRecord, sum: &TargetCounts) -> Option<f64> {
+    TargetCounts { hottest: key.hottest, ..sum.clone() }.hot()
 }
 
 /// A key of a strategy's collection.
@@ -142,7 +147,7 @@ impl<'r> ShardKeyReport<'r> {
             tab: format!("{}, shard keys", titled(&self.record.scenario.name)),
             subject: vec![made],
             mix: plain(&self.record.mix.name),
-            incomplete: (!self.record.complete).then(|| "Strategies are missing: it ended early.".to_owned()),
+            incomplete: (!self.record.complete).then(|| "Strategies are missing: the analysis ended early.".to_owned()),
             sentences: self.sentences(),
             ..Headline::default()
         }
@@ -160,16 +165,21 @@ impl<'r> ShardKeyReport<'r> {
         all.sort_by(|a, b| a.1.total_cmp(&b.1));
         let closed: Vec<&(String, f64, bool)> = all.iter().filter(|(_, _, is_open)| !is_open).collect();
         let (Some(first), Some(last)) = (closed.first(), closed.last()) else { return Vec::new() };
-        let of = |(name, messages, _): &(String, f64, bool)| format!("{} with {name}", three(*messages));
-        let fewest: Vec<&str> =
-            closed.iter().filter(|one| three(one.1) == three(first.1)).map(|one| one.0.as_str()).collect();
-        let names = match fewest.len() {
-            all if all == self.placed.len() && all > 1 => "every strategy".to_owned(),
-            _ => listed(fewest.into_iter().map(str::to_owned)),
+        let fewest: Vec<String> =
+            closed.iter().filter(|one| three(one.1) == three(first.1)).map(|one| one.0.clone()).collect();
+        let (shards, least) = (self.shards(), three(first.1));
+        let order = if three(first.1) == three(last.1) {
+            format!("On {shards} a call takes {least} messages with {}.", listed(fewest))
+        } else {
+            let needs = if fewest.len() == 1 { "needs" } else { "need" };
+            let most = format!("{} needs the most: {}", last.0, three(last.1));
+            let names = listed(fewest);
+            format!("On {shards} {names} {needs} the fewest messages: {least} per call; {most}.")
         };
-        let most = if three(first.1) == three(last.1) { String::new() } else { format!(", and {}", of(last)) };
-        let said = format!("On {} a call takes {} messages with {names}{most}.", self.shards(), three(first.1));
-        vec![said]
+        let open: Vec<String> = all.iter().filter(|(_, _, is_open)| *is_open).map(|one| one.0.clone()).collect();
+        let bounds = (!open.is_empty())
+            .then(|| format!("Not compared, as their numbers are lower bounds (≥): {}.", listed(open)));
+        std::iter::once(order).chain(bounds).collect()
     }
 
     /// Whether a terminal has room for all rows.
@@ -190,7 +200,7 @@ impl<'r> ShardKeyReport<'r> {
         type Item<'r, 's> = (&'s KeyPlacement<'r>, TargetCounts);
         let share = |metric| move |item: &Item<'_, '_>| of(&item.1, metric);
         let measures: Vec<Measure<'_, Item<'_, '_>>> = vec![
-            column("one", "1 shard", "Messages per call where all is on one shard.")
+            column("one", "unsharded", "Messages per call where all is on one shard.")
                 .number(three, |item: &Item<'_, '_>| item.0.per_call(|counts| counts.commands)),
             column("messages", self.shards(), "Messages per call with these keys.")
                 .measure(crate::report::document::Kind::Number, |item: &Item<'_, '_>| {
@@ -198,7 +208,7 @@ impl<'r> ShardKeyReport<'r> {
                 }),
             shares(
                 "single",
-                "whole key",
+                "one shard",
                 "Share of reads and writes by the whole key, which concern one shard.",
                 share(ShardMetric::Single),
             ),
@@ -208,7 +218,11 @@ impl<'r> ShardKeyReport<'r> {
                 "Share of reads and writes that concern all shards.",
                 share(ShardMetric::Scatter),
             ),
-            shares("hot", "hot inserts", HOT, share(ShardMetric::InsertHot)),
+            shares("hot", "hot inserts", HOT, |item: &Item<'_, '_>| {
+                let made: u64 = (0..self.record.operations.len()).map(|one| item.0.counts(one).inserts).sum();
+                // The mix is scaled up: what decides is how many inserts there were.
+                TargetCounts { inserts: made, ..TargetCounts::default() }.hot().and(item.1.hot())
+            }),
             column("keys", "keys", "The shard key of each collection.")
                 .text(|item: &Item<'_, '_>| Cell::text(keys(item.0)).tone(Tone::Faint))
                 .only(Forms::DETAILED),
@@ -217,12 +231,19 @@ impl<'r> ShardKeyReport<'r> {
             (Row::new(plain(&strategy.name)).series(place), (placed, self.mix(placed)))
         });
         let table = Table::new("shard_strategies", "Strategies", Column::strategy(), &measures, rows);
-        const FEWEST: &str = "those with the fewest messages among those that divide the documents evenly.";
-        let given = self.record.strategies.iter().filter(|one| one.has_keys()).count();
-        let chosen = match given {
-            0 => format!("The keys are {FEWEST}"),
-            all if all == self.record.strategies.len() => "The keys are those of the scenario.".to_owned(),
-            _ => format!("The keys are those of the scenario; where it gives a strategy none, {FEWEST}"),
+        const FEWEST: &str =
+            "chosen here: the fewest messages among those that divide the documents evenly, which is no recommendation";
+        let used = || self.placed.iter().flat_map(KeyPlacement::keys).filter_map(|(_, key)| key);
+        let sources = [
+            (used().any(|key| key.is_given), "those of `--key`"),
+            (used().any(|key| key.is_chosen), "those of the scenario"),
+            (used().any(|key| !key.is_given && !key.is_chosen), FEWEST),
+        ];
+        let sources: Vec<&str> =
+            sources.into_iter().filter(|(is_there, _)| *is_there).map(|(_, source)| source).collect();
+        let chosen = match sources.as_slice() {
+            [] => "No collection has a shard key: all is on one shard.".to_owned(),
+            sources => format!("The keys are {}.", sources.join("; where there are none, ")),
         };
         let section = Section::new("shard_strategies", "Strategies").table(table).note(chosen).note(HOW);
         if self.placed.iter().any(KeyPlacement::is_open) { section.note(OPEN) } else { section }
@@ -310,7 +331,7 @@ impl<'r> ShardKeyReport<'r> {
                 three,
             )
             .only(Forms::JSON),
-            known("hot", "hot inserts", HOT, |row| share(row.key.hottest, row.sum.inserts), percent),
+            known("hot", "hot inserts", HOT, |row| hot(row.key, &row.sum), percent),
             known(
                 "messages",
                 "messages",
@@ -339,8 +360,8 @@ impl<'r> ShardKeyReport<'r> {
         Section::new("shard_keys", "Keys")
             .table(table)
             .note(format!(
-                "Shares are of the calls that were made. Of two documents with one value of the key no cluster can place one elsewhere, so \
-                 that the most common value bounds how evenly {} can be filled.",
+                "Shares are of the calls that were made, not weighted by the mix. Documents with the same value of the key are always on one \
+                 shard, so the most common value limits how evenly {} can be filled.",
                 self.shards()
             ))
     }
@@ -353,7 +374,7 @@ impl<'r> ShardKeyReport<'r> {
         let measures: Vec<Measure<'_, Item<'_, '_>>> = vec![
             number(
                 "one",
-                "1 shard".to_owned(),
+                "unsharded".to_owned(),
                 "Messages per call where all is on one shard.",
                 per(|counts| counts.commands),
                 three,
@@ -364,7 +385,7 @@ impl<'r> ShardKeyReport<'r> {
                 }),
             shares(
                 "single",
-                "whole key",
+                "one shard",
                 "Share of reads and writes by the whole key, which concern one shard.",
                 |item: &Item<'_, '_>| of(&item.0, ShardMetric::Single),
             ),
@@ -396,7 +417,7 @@ impl<'r> ShardKeyReport<'r> {
         Section::new("shard_operations", "Operations")
             .only(forms)
             .table(table)
-            .note("With the keys of the table of strategies.")
+            .note("The keys are those of the table Strategies.")
     }
 
     /// What is not in the numbers, each once.
@@ -422,7 +443,7 @@ impl<'r> ShardKeyReport<'r> {
                     if counts.follows_key > 0 {
                         say(
                             format!(
-                                "{operation} joins {name} by its key {key_name}: one shard for each document that is joined"
+                                "{operation} joins {name} by its shard key {key_name}: one more shard for each document that is joined"
                             ),
                             strategy,
                         );
@@ -430,7 +451,7 @@ impl<'r> ShardKeyReport<'r> {
                     if counts.follows_range > 0 {
                         say(
                             format!(
-                                "{operation} joins {name} by the first field of its key {key_name}: a range, mostly on one shard, for each document that is joined"
+                                "{operation} joins {name} by the first field of its shard key {key_name}: one or several more shards for each document that is joined"
                             ),
                             strategy,
                         );
@@ -438,7 +459,7 @@ impl<'r> ShardKeyReport<'r> {
                     if counts.follows_all > 0 {
                         say(
                             format!(
-                                "{operation} joins {name} by another field than its key {key_name}: all shards for each document that is joined"
+                                "{operation} joins {name} by another field than its shard key {key_name}: all shards for each document that is joined"
                             ),
                             strategy,
                         );
@@ -460,7 +481,7 @@ impl<'r> ShardKeyReport<'r> {
             {
                 say(
                     format!(
-                        "{} writes up to {} in a transaction: on as many shards at most, and then it commits in two phases",
+                        "{} writes up to {} in a transaction: if they are on different shards, the commit needs two phases",
                         plain(operation),
                         counted(*written, "document")
                     ),
@@ -554,6 +575,7 @@ pub(crate) mod tests {
         let follows = TargetCounts { follows_all: 3, unknown: vec![text.to_owned()], ..reads.clone() };
         let strategy = |name: &str, keys: Vec<KeyRecord>| StrategyKeys {
             name: name.to_owned(),
+            is_sharded: true,
             calls: vec![100, 20],
             in_transaction: vec![0, 2],
             collections: vec![CollectionKeys {
@@ -606,6 +628,7 @@ pub(crate) mod tests {
         let [terminal, markdown] = in_every_form(&complete());
         // By hand: half of the calls take 280 / 100 messages, the other half 20 / 20.
         assert!(terminal.contains("On 4 shards a call takes 1.90 messages with first."), "{terminal}");
+        assert!(terminal.contains("Not compared, as their numbers are lower bounds (≥): second."), "{terminal}");
         assert!(terminal.contains("≥ 1.90"), "{terminal}");
         assert!(markdown.contains("the fullest of 4 shards has 50 % of the documents"), "{markdown}");
         assert!(markdown.contains("writes up to 2 documents in a transaction"), "{markdown}");

@@ -49,6 +49,7 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         let arm = self.arm();
         let mut made = StrategyKeys {
             name: arm.name.clone(),
+            is_sharded: self.is_sharded(),
             calls: vec![0; self.plan.operations.len()],
             in_transaction: vec![0; self.plan.operations.len()],
             collections: Vec::new(),
@@ -63,15 +64,17 @@ impl<T: Target> StrategyAnalysis<'_, T> {
                 ..CollectionKeys::default()
             };
             if record.left_out.is_none() {
+                let is_given = self.given.iter().any(|(name, _)| *name == collection.name);
                 for (key, is_chosen) in self.candidates(collection).await? {
                     match self.begin(collection, &key, keys.len()).await? {
                         Ok(mut judged) => {
-                            judged.record.is_chosen = is_chosen;
+                            (judged.record.is_chosen, judged.record.is_given) = (is_chosen, is_given);
                             keys.push(judged);
                         }
                         Err(refused) => record.keys.push(KeyRecord {
                             key: key.to_string(),
                             is_chosen,
+                            is_given,
                             refused: Some(refused),
                             ..KeyRecord::default()
                         }),
@@ -105,6 +108,10 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         &self.plan.arms[self.arm]
     }
 
+    fn is_sharded(&self) -> bool {
+        self.arm().collections.iter().any(|one| one.sharding.is_some())
+    }
+
     /// Why no key is judged for a collection.
     fn left_out(&self, collection: &Collection) -> Option<String> {
         if collection.name != collection.written {
@@ -134,8 +141,7 @@ impl<T: Target> StrategyAnalysis<'_, T> {
         let mut all: Vec<(ShardKey, bool)> =
             chosen.chain(collection.shard_keys.iter().map(|key| (key.clone(), false))).collect();
         // A strategy with keys has said which collections are sharded.
-        let has_keys = self.arm().collections.iter().any(|one| one.sharding.is_some());
-        if all.is_empty() && !has_keys {
+        if all.is_empty() && !self.is_sharded() {
             let indexes = self.indexes(&collection.name).await?;
             let keys = indexes.iter().filter_map(|index| ShardKey::of_index(index.get_document("key").ok()?));
             // An index serves its first field alone, too.
@@ -327,7 +333,7 @@ impl<T: Target> StrategyAnalysis<'_, T> {
     }
 }
 
-const ARRAY: &str = "an array is in it";
+const ARRAY: &str = "it contains an array";
 
 /// Whether an index cannot be built because of arrays.
 fn is_of_arrays(failure: &Failure) -> bool {
@@ -348,7 +354,8 @@ fn unsharded(queries: &[&TargetedQuery], commands: u64) -> TargetCounts {
         match &query.access {
             ShardAccess::Read => counts.reads[0] += 1,
             ShardAccess::Write(_) => counts.writes[0] += 1,
-            ShardAccess::Insert => counts.inserts += 1,
+            // No part of a key gets them: they are in no share of hot inserts.
+            ShardAccess::Insert => {}
             // All of them are on that shard.
             ShardAccess::Follow(_) | ShardAccess::Unknown(_) => {}
         }

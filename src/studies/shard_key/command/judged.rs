@@ -124,7 +124,8 @@ impl JudgedKey {
                     counts.writes[targeting as usize] += 1;
                     counts.without_key += u64::from(kind.is_single && targeting != Targeting::Single);
                     counts.key_changes += u64::from(self.is_changed_by(kind));
-                    if kind.is_computed {
+                    // No update changes an `_id`.
+                    if kind.is_computed && self.key.fields.iter().any(|field| !is_part("_id", &field.path)) {
                         counts.unknown.push("whether a pipeline changes the key".to_owned());
                     }
                 }
@@ -160,11 +161,8 @@ impl JudgedKey {
 
     /// Whether an update names a field of the key, a part of it, or what it is part of.
     fn is_changed_by(&self, kind: &WriteKind) -> bool {
-        let meets =
-            |one: &str, other: &str| one == other || one.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
-        kind.paths
-            .iter()
-            .any(|path| self.key.fields.iter().any(|field| meets(path, &field.path) || meets(&field.path, path)))
+        let meets = |path: &str, field: &str| is_part(field, path) || is_part(path, field);
+        kind.paths.iter().any(|path| self.key.fields.iter().any(|field| meets(path, &field.path)))
     }
 
     /// Finds the part that got most documents.
@@ -175,4 +173,9 @@ impl JudgedKey {
             counts.hottest = most(parts);
         }
     }
+}
+
+/// Whether a path is this field or inside it.
+fn is_part(field: &str, path: &str) -> bool {
+    path.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
