@@ -97,7 +97,7 @@ pub enum CliCommand {
     /// Find the highest call rate that meets a latency objective
     #[command(after_long_help = crate::cli::EXIT_CODES)]
     Capacity(CapacityArguments),
-    /// Judge shard keys by the commands of each strategy, without a cluster
+    /// Judge the shard keys of each strategy, without a cluster
     ///
     /// Says which reads and writes concern one shard, several or all, and whether inserts go to one place. Any replica set will do.
     #[command(name = "shardkey", after_long_help = crate::cli::EXIT_CODES)]

@@ -38,7 +38,7 @@ use crate::harness::{self, alive};
 
 /// A run whose rounds take two or three seconds. It needs no pilot.
 const SMALL: [&str; 12] = [
-    "run", "blog-comments", "--set", "posts=30", "--set", "comments_per_post=10", "--calls", "300", "--rate", "600",
+    "run", "blog-comments", "--set", "posts=30", "--set", "comments_per_post=10", "--calls", "300", "--rate", "300",
     "--slices", "4",
 ];
 
