@@ -231,7 +231,8 @@ fn a_shop_with_references_and_a_copy_is_recognised_and_only_read() {
             "review.user: reference"
         ]
     );
-    assert_alike(&json, 0.1);
+    // A line more or less moves the median of the sampled orders by a fifth.
+    assert_alike(&json, 0.25);
     for words in [
         "stock: \"[3].map(n, object(sample(['k00'",
         "price equals price of the product",
