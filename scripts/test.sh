@@ -10,8 +10,6 @@ need openssl "it makes certificates for the tests (on Debian and Ubuntu: apt-get
 set_up
 # Most tests of a real server wait for it.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) + 1))}
-# A backtrace of a test is long, and hides the messages before it where only the end of a log is kept.
-export RUST_BACKTRACE=${DOCSHAPE_BACKTRACE:-0}
 cargo test --no-fail-fast "$@"
 
 # A short, unoptimised pass only tests that the benchmarks work; its numbers mean nothing.

@@ -635,6 +635,32 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_key_of_the_user_counts_however_uneven_and_instead_of_the_scenarios() {
+        let mut record = record("{ host: 1 }");
+        let keys = &mut record.strategies[0].collections[0].keys;
+        let given = KeyRecord { key: "{ day: 1 }".to_owned(), is_chosen: false, is_given: true, ..keys[0].clone() };
+        *keys = vec![KeyRecord { largest_part: 1.0, ..given }];
+        // Another collection of the same strategy keeps the key of the scenario, and one without any stays on one shard.
+        let chosen = record.strategies[1].collections[0].clone();
+        let without = CollectionKeys {
+            keys: chosen.keys.iter().map(|key| KeyRecord { is_chosen: false, ..key.clone() }).collect(),
+            ..chosen.clone()
+        };
+        record.strategies[0].collections.extend([chosen, without]);
+        let placed = KeyPlacement::of(&record, &record.strategies[0]);
+        let keys: Vec<Option<&str>> = placed.keys().map(|(_, key)| Some(key?.key.as_str())).collect();
+        assert_eq!(keys, [Some("{ day: 1 }"), Some("{ host: 1 }"), None]);
+        let [terminal, _] = in_every_form(&Report::of_shard_keys(&record));
+        assert!(terminal.contains("those of `--key`") || terminal.contains("those of --key"), "{terminal}");
+    }
+
+    #[test]
+    fn a_few_inserts_say_nothing_about_where_they_go() {
+        let of = |inserts: u64| TargetCounts { inserts, hottest: 50, ..TargetCounts::default() }.hot();
+        assert_eq!((of(99), of(100)), (None, Some(0.5)));
+    }
+
+    #[test]
     fn claims_are_decided_by_counts_and_wait_for_a_cluster() {
         let [terminal, _] = in_every_form(&complete());
         assert!(terminal.contains("✓ confirmed") && terminal.contains("first 0.4"), "{terminal}");
