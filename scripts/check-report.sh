@@ -81,8 +81,6 @@ CHARTS="forest sizes cost" WHAT_IF=yes look "$folder/pages/winner.html" "$folder
 for kind in compare capacity verify summary sweep growth rules explain; do
     CHARTS="" look "$folder/pages/$kind.html" "$folder/pages/$kind"
 done
-"$docshape" summary results --format html >"$folder/matrix.html"
-CHARTS="" look "$folder/matrix.html" "$folder/pages/index"
 
 # The page of the run, with texts that try to inject markup and script.
 mkdir -p "$folder/hostile"
@@ -94,11 +92,15 @@ look "$folder/hostile.html" "$folder/hostile"
 # Published results of a scenario with two mixes, a sweep and growth: every link leads somewhere, as do those of the run.
 rm -rf "$folder/results" "$folder/site"
 mkdir -p "$folder/results/sweeps" "$folder/results/growth"
-cp -r results/log-messages results/sessions.json "$folder/results/"
+cp -r results/log-messages results/claims results/numbers.json results/sessions.json "$folder/results/"
 cp -r results/sweeps/log-messages-looks "$folder/results/sweeps/"
 cp -r results/growth/log-messages "$folder/results/growth/"
-DOCSHAPE=$(realpath "$docshape") scripts/publish-results.sh --site "$folder/site" --out "$folder/results"
-node tests/html/links.mjs "$folder/run" "$folder/site/log-messages"
+cp -r docs scenarios "$folder/"
+"$docshape" site "$folder/results" --out "$folder/site" >"$folder/site.log"
+for page in index matrix rules trees/index; do
+    CHARTS="" look "$folder/site/$page.html" "$folder/pages/site-${page%/*}"
+done
+node tests/html/links.mjs "$folder/run" "$folder/site"
 
 while [[ -n $(jobs -p) ]]; do wait -n || failed=1; done
 [[ -z $failed ]] || exit 1

@@ -3,7 +3,6 @@
 #
 #   scripts/publish-results.sh [OPTION...] [SCENARIO...]    (all scenarios with all mixes but those for verification)
 #   scripts/publish-results.sh --render [--out DIR]         (renders reports and pages again, measures nothing)
-#   scripts/publish-results.sh --site DIR [--out DIR]       (a copy of the results with pages, as they are published)
 #
 #   --preset NAME      for all scenarios (default quick)
 #   --full SCENARIO    preset full for this one; may be repeated
@@ -105,23 +104,6 @@ pages() {
     mv "$out/rules.md.new" "$out/rules.md"
 }
 
-# A copy of the results with a page for each, and one over all.
-site() {
-    local record folder
-    mkdir -p "$site"
-    cp -r "$out/." "$site"
-    # What reports lead to. The pages are there before each is written, so that each leads to the others.
-    cp -r docs scenarios "$site"
-    find "$site" -name run.json.gz -not -path '*/.*' -execdir touch report.html \;
-    touch "$site/index.html"
-    while read -r record; do
-        # The folder, not the file: other mixes are found next to it.
-        folder=$(dirname "$record")
-        "$docshape" report "$folder" --out "$folder"
-    done < <(find "$site" -name run.json.gz -not -path '*/.*' | sort)
-    "$docshape" summary "$site" --format html >"$site/index.html"
-}
-
 # How long the rest takes, from the mean of what was measured so far.
 say_rest() {
     local left=$1 rest="unknown"
@@ -135,8 +117,8 @@ say_rest() {
 main() {
     cd "$(dirname "$0")/.."
     preset=quick out=results machine='' session='' full=() failures=() measured=0
-    local scenarios=() only_render='' again='' site='' usage
-    usage="usage: $0 [--preset NAME] [--full SCENARIO] [--out DIR] [--machine NAME] [--again | --session SEED] [--render | --site DIR] [SCENARIO...]"
+    local scenarios=() only_render='' again='' usage
+    usage="usage: $0 [--preset NAME] [--full SCENARIO] [--out DIR] [--machine NAME] [--again | --session SEED] [--render] [SCENARIO...]"
     while (($#)); do
         case $1 in
         --preset) preset=${2:?--preset needs the name of a preset: quick, full or publish}; shift 2 ;;
@@ -146,7 +128,6 @@ main() {
         --again) again=1; shift ;;
         --session) session=${2:?--session needs a seed}; shift 2 ;;
         --render) only_render=1; shift ;;
-        --site) site=${2:?--site needs a folder}; shift 2 ;;
         -*) echo "unknown option $1; $usage" >&2; exit 2 ;;
         *) scenarios+=("$1"); shift ;;
         esac
@@ -163,10 +144,6 @@ main() {
         docshape=$copy/docshape
     fi
     version=$("$docshape" --version | cut -d ' ' -f 2)
-    if [[ -n $site ]]; then
-        site
-        return
-    fi
     if [[ -n $only_render ]]; then
         render
         pages

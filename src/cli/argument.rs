@@ -150,6 +150,9 @@ pub struct CheckArguments {
     /// Scenario files, or names of built-in scenarios
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
+    /// Check again whenever a file is saved
+    #[arg(long)]
+    pub watch: bool,
 }
 
 /// `show`.
@@ -204,7 +207,7 @@ pub struct SummaryArguments {
     /// Folder of published results (any depth), or one whose subfolders are runs
     pub folder: PathBuf,
     /// Output format
-    #[arg(long, value_name = "NAME", default_value = "markdown", value_parser = one_of([ReportFormat::Markdown, ReportFormat::Html, ReportFormat::Json]))]
+    #[arg(long, value_name = "NAME", default_value = "markdown", value_parser = one_of([ReportFormat::Markdown, ReportFormat::Json]))]
     pub format: ReportFormat,
     /// Print rules of thumb instead of runs: what the results beneath the folder confirm and refute
     ///

@@ -1,5 +1,9 @@
 //! `docshape check`.
 
+use std::fs;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
 use crate::compile::{Choice, compile};
 use crate::plan::Plan;
 use crate::report::{count, counted, wrap};
@@ -13,14 +17,46 @@ use super::scenario::print_diagnostics;
 use super::shard_check::check_shard_keys;
 use super::{catalogue, output};
 
-/// Prints all problems of all files, and a summary of each valid one.
+/// How often watched files are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Prints all problems of all files, and a summary of each valid one; if they are watched, again whenever one was saved.
 ///
 /// # Errors
 /// When a file cannot be read or has errors; only after all files have been checked.
 pub fn check(arguments: &CheckArguments) -> Result<Exit, CliError> {
+    if arguments.watch { watch(&arguments.files) } else { check_files(&arguments.files) }
+}
+
+/// Checks until the process is ended.
+fn watch(files: &[String]) -> Result<Exit, CliError> {
+    if saved(files).iter().all(Option::is_none) {
+        return Err(CliError::usage(format!("--watch: {} is no file; name one that you edit", files.join(", "))));
+    }
+    let mut seen = Vec::new();
+    loop {
+        let now = saved(files);
+        if seen != now {
+            let result = check_files(files);
+            let error = result.err().map(|error| error.message).filter(|message| !message.is_empty());
+            error.iter().for_each(|message| output::message(&format!("error: {message}\n")));
+            output::message("watching; Ctrl-C ends\n\n");
+            seen = now;
+        }
+        thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// When each file was written, and its length; `None` where there is none, as while an editor replaces it.
+fn saved(files: &[String]) -> Vec<Option<(SystemTime, u64)>> {
+    let one = |file: &String| fs::metadata(file).ok().and_then(|found| Some((found.modified().ok()?, found.len())));
+    files.iter().map(one).collect()
+}
+
+fn check_files(files: &[String]) -> Result<Exit, CliError> {
     let mut unreadable = Vec::new();
     let mut broken = false;
-    for file in &arguments.files {
+    for file in files {
         match catalogue::open(file) {
             Ok(source) => broken |= !check_source(&source)?,
             Err(error) => unreadable.push(error.message),
@@ -28,7 +64,7 @@ pub fn check(arguments: &CheckArguments) -> Result<Exit, CliError> {
     }
     match (unreadable.is_empty(), broken) {
         (true, false) => {
-            let file = arguments.files.first().map_or("", String::as_str);
+            let file = files.first().map_or("", String::as_str);
             NextCommand::new(["run", file, "--preset", "smoke"]).print();
             Ok(Exit::Success)
         }

@@ -12,7 +12,7 @@ pub const EXIT_CODES: &str = "Exit codes:
     1  a requested check failed
     2  invalid arguments, scenario or file
     3  server or I/O error
-    4  measurements are not valid, or a strategy could not keep up with --rate or was left out
+    4  measurements are not valid or decide too little, or a strategy was left out or could not keep up
   130  interrupted; results of complete rounds are saved";
 
 /// How a command ended.
@@ -27,8 +27,8 @@ pub enum Exit {
     Usage = 2,
     /// The server, the disk or the machine failed.
     Failure = 3,
-    /// The run ended, and its numbers must not be used, a strategy could not keep up with the rate that was asked for, or one was
-    /// left out.
+    /// The run ended, and its numbers must not be used, do not decide a threshold or comparison that was asked for, a strategy could
+    /// not keep up with the rate that was asked for, or one was left out.
     Invalid = 4,
     /// The user interrupted the command.
     Interrupted = 130,

@@ -9,6 +9,12 @@ use crate::results::{COMPRESSED_RUN_FILE, PUBLISHED_FILE, RUN_FILE, RunRecord, S
 
 use super::catalogue::SCENARIOS;
 
+/// The page of a scenario, and that over the results of all scenarios.
+pub const INDEX_FILE: &str = "index.html";
+/// The page with the matrix of all results.
+pub const MATRIX_FILE: &str = "matrix.html";
+/// The page with the rules of thumb.
+pub const RULES_FILE: &str = "rules.html";
 /// What explains most reports.
 const READING: &str = "reading.md";
 /// How many folders above a report the published results are searched.
@@ -28,11 +34,6 @@ impl Form {
     fn reports(self) -> &'static [&'static str] {
         if self == Form::Html { &[HTML_FILE, MARKDOWN_FILE] } else { &[MARKDOWN_FILE] }
     }
-
-    /// The pages over all results, and what leads to the place of a mix or to the rules in them.
-    fn matrix(self) -> &'static str {
-        if self == Form::Html { "index.html" } else { "README.md" }
-    }
 }
 
 /// The place of a report.
@@ -49,20 +50,39 @@ pub fn of_run(folder: &Path, form: Form, record: &RunRecord, others: &[(String, 
     let data = [COMPRESSED_RUN_FILE, RUN_FILE, CSV_FILE, PUBLISHED_FILE];
     let root = place.root();
     let text = |path: &Path| fs::read_to_string(path).is_ok_and(|text| text == scenario.text);
-    let yaml = |base: &Path| {
-        let path = base.join("scenarios").join(format!("{}.yaml", scenario.name));
-        text(&path).then(|| place.link("scenario", &path, "")).flatten()
-    };
-    let mut about: Vec<Cell> = root.iter().filter_map(|root| place.near(root, &yaml)).collect();
-    about.extend(root.iter().filter_map(|root| place.reading(root, READING)));
+    let about = root.iter().flat_map(|root| place.about(root, &scenario.name, &text)).collect();
+    let own = root.iter().filter_map(|root| place.page_of(root, &scenario.name));
     let all = root.iter().flat_map(|root| place.over_all(root, &format!("{}/{}", scenario.name, record.mix.name)));
     arranged([
         ("Other mixes", mixes),
-        ("Results", all.collect()),
+        ("Results", own.chain(all).collect()),
         ("Sweeps", root.iter().flat_map(|root| place.sweeps(root, &scenario.name)).collect()),
         ("Growth", root.iter().filter_map(|root| place.growth(root, &scenario.name)).collect()),
         ("Data", data.iter().filter_map(|name| place.link(name, &place.folder.join(name), "")).collect()),
         ("About", about),
+    ])
+}
+
+/// Links from the page of a scenario in the published results.
+pub fn of_scenario(root: &Path, scenario: &str) -> Vec<Onward> {
+    let Some(place) = PagePlace::new(&root.join(scenario), Form::Html) else { return Vec::new() };
+    let study = |text: &str, kind: &str| place.report(text, &root.join(kind).join(scenario)).into_iter().collect();
+    let claims = root.join("claims").join(format!("{scenario}.json"));
+    arranged([
+        (
+            "Results",
+            place
+                .link("all questions", &root.join(INDEX_FILE), "")
+                .into_iter()
+                .chain(place.over_all(root, scenario))
+                .collect(),
+        ),
+        ("Sweeps", place.sweeps(root, scenario)),
+        ("Growth", place.growth(root, scenario).into_iter().collect()),
+        ("Shard keys", study("by strategy", "shard-keys")),
+        ("Shapes", study("all that a model has", "explorations")),
+        ("Data", place.link("claims.json", &claims, "").into_iter().collect()),
+        ("About", place.about(root, scenario, &|_| true)),
     ])
 }
 
@@ -73,7 +93,12 @@ pub fn of_study(folder: &Path, form: Form, scenario: &str, data: &str) -> Vec<On
     // Its columns are in no other report.
     let page = if data == SHARD_KEY_FILE { "sharding.md" } else { READING };
     arranged([
-        ("Results", root.iter().flat_map(|root| place.over_all(root, scenario)).collect()),
+        (
+            "Results",
+            root.iter()
+                .flat_map(|root| place.page_of(root, scenario).into_iter().chain(place.over_all(root, scenario)))
+                .collect(),
+        ),
         ("Data", place.link(data, &place.folder.join(data), "").into_iter().collect()),
         ("About", root.iter().filter_map(|root| place.reading(root, page)).collect()),
     ])
@@ -111,22 +136,31 @@ impl PagePlace {
         self.form.reports().iter().find_map(|name| self.link(text, &folder.join(name), ""))
     }
 
+    /// The page of a scenario.
+    fn page_of(&self, root: &Path, scenario: &str) -> Option<Cell> {
+        let page = root.join(scenario).join(INDEX_FILE);
+        (self.form == Form::Html).then(|| self.link("this scenario", &page, "")).flatten()
+    }
+
     /// The pages over all results. `part` is the place of the report in them.
     fn over_all(&self, root: &Path, part: &str) -> Vec<Cell> {
-        let matrix = root.join(self.form.matrix());
-        let links = match self.form {
-            Form::Html => {
-                let part = part.split('/').map(encoded).collect::<Vec<_>>().join("/");
-                [
-                    self.link("all scenarios", &matrix, &format!("#{part}")),
-                    self.link("rules of thumb", &matrix, "#rules"),
-                ]
-            }
-            Form::Markdown => {
-                [self.link("all scenarios", &matrix, ""), self.link("rules of thumb", &root.join("rules.md"), "")]
-            }
+        let part = part.split('/').map(encoded).collect::<Vec<_>>().join("/");
+        let (matrix, part, rules) = match self.form {
+            Form::Html => (MATRIX_FILE, format!("#{part}"), RULES_FILE),
+            Form::Markdown => ("README.md", String::new(), "rules.md"),
         };
+        let links =
+            [self.link("all scenarios", &root.join(matrix), &part), self.link("rules of thumb", &root.join(rules), "")];
         links.into_iter().flatten().collect()
+    }
+
+    /// The scenario's text, if it is the one that is meant, and how to read a report.
+    fn about(&self, root: &Path, scenario: &str, is_meant: &dyn Fn(&Path) -> bool) -> Vec<Cell> {
+        let yaml = |base: &Path| {
+            let path = base.join("scenarios").join(format!("{scenario}.yaml"));
+            is_meant(&path).then(|| self.link("scenario", &path, "")).flatten()
+        };
+        self.near(root, &yaml).into_iter().chain(self.reading(root, READING)).collect()
     }
 
     fn sweeps(&self, root: &Path, scenario: &str) -> Vec<Cell> {
@@ -135,9 +169,7 @@ impl PagePlace {
         folders.sort();
         let own = |folder: &PathBuf| {
             let name = folder.file_name()?.to_str()?;
-            let longest = SCENARIOS.iter().map(|(known, _)| *known).filter(|known| starts_with(name, known));
-            let is_own = longest.max_by_key(|known| known.len()).is_none_or(|known| known == scenario);
-            let varied = name.strip_prefix(scenario)?.strip_prefix('-').filter(|_| is_own)?;
+            let varied = name.strip_prefix(scenario)?.strip_prefix('-').filter(|_| is_of(name, scenario))?;
             self.report(varied, folder)
         };
         folders.iter().filter_map(own).collect()
@@ -158,6 +190,18 @@ impl PagePlace {
     }
 }
 
+/// Whether the file of a study is about a scenario, as the name of its folder says.
+pub fn is_study_of(file: &Path, scenario: &str) -> bool {
+    let folder = file.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
+    folder == scenario || (starts_with(folder, scenario) && is_of(folder, scenario))
+}
+
+/// Whether no other scenario has a longer part of a name.
+fn is_of(name: &str, scenario: &str) -> bool {
+    let known = SCENARIOS.iter().map(|(known, _)| *known).filter(|known| name == *known || starts_with(name, known));
+    known.max_by_key(|known| known.len()).is_none_or(|known| known == scenario)
+}
+
 /// Whether the name of a sweep begins with that of a scenario.
 fn starts_with(name: &str, scenario: &str) -> bool {
     name.strip_prefix(scenario).is_some_and(|rest| rest.starts_with('-'))
@@ -176,7 +220,9 @@ mod tests {
         record.scenario.text = "format: 1".into();
         for file in [
             "results/sessions.json",
-            "results/index.html",
+            "results/matrix.html",
+            "results/rules.html",
+            "results/blog-comments/index.html",
             "results/README.md",
             "results/blog-comments/default/m/report.html",
             "results/blog-comments/default/m/run.json.gz",
@@ -210,8 +256,9 @@ mod tests {
         let found = of_run(&folder, Form::Html, &record, &others);
         let expected = [
             "../../read-heavy/m/report.html",
-            "../../../index.html#blog-comments/default",
-            "../../../index.html#rules",
+            "../../index.html",
+            "../../../matrix.html#blog-comments/default",
+            "../../../rules.html",
             "../../../sweeps/blog-comments-length/report.md",
             "run.json.gz",
             "../../../../scenarios/blog-comments.yaml",

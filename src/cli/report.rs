@@ -73,15 +73,18 @@ pub fn report_of(record: &RunRecord, folder: &Path) -> Report {
 fn labels(record: &RunRecord) -> Vec<(String, String)> {
     let source = Source::new(record.scenario.name.clone(), record.scenario.text.clone());
     let defined = scenario::read(&source, &Diagnostics::new()).map_or_else(Vec::new, |scenario| scenario.strategies);
-    let label = |name: &String| {
+    let labelled = |name: &String| {
         let strategy = defined.iter().find(|strategy| strategy.name.value == *name)?;
-        let label = plain(strategy.label.as_deref().unwrap_or_default());
-        // Some say no more than the name.
-        let says_more = label.replace(' ', "_") != *name;
-        Some((plain(name), if says_more { label } else { String::new() }))
+        Some((plain(name), label(name, strategy.label.as_deref().unwrap_or_default())))
     };
-    let all = record.strategies.iter().filter(|one| !one.is_repeat).filter_map(|one| label(&one.name));
+    let all = record.strategies.iter().filter(|one| !one.is_repeat).filter_map(|one| labelled(&one.name));
     Some(all.collect::<Vec<_>>()).filter(|all| all.iter().any(|(_, label)| !label.is_empty())).unwrap_or_default()
+}
+
+/// The label of a strategy; empty where it says no more than the name.
+pub fn label(name: &str, label: &str) -> String {
+    let label = plain(label);
+    if label.replace(' ', "_") == name { String::new() } else { label }
 }
 
 /// The folder of a run: that of its record, if the user named that.
@@ -139,8 +142,16 @@ pub fn print_without_run(arguments: &ReportArguments, (report, next): (Report, N
 /// When the folder or a file cannot be created.
 pub fn write_files(record: &RunRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
     fs::create_dir_all(folder).map_err(|error| write_error(folder, &error))?;
-    report.pictures().iter().try_for_each(|picture| write(folder, picture.file, &picture.text))?;
     write(folder, CSV_FILE, &metrics(record))?;
+    write_pages(record, report, folder)
+}
+
+/// Writes the page, and the Markdown report with its pictures, into a folder that is there.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write_pages(record: &RunRecord, report: &Report, folder: &Path) -> Result<(), CliError> {
+    report.pictures().iter().try_for_each(|picture| write(folder, picture.file, &picture.text))?;
     write_both(report, folder, |form| onward::of_run(folder, form, record, &report.others))
 }
 

@@ -24,6 +24,7 @@ use crate::studies::capacity::command::argument::CapacityArguments;
 use crate::studies::explore::command::argument::ExploreArguments;
 use crate::studies::growth::command::argument::GrowArguments;
 use crate::studies::published::publish::PublishArguments;
+use crate::studies::published::site::SiteArguments;
 use crate::studies::shard_key::command::argument::ShardKeyArguments;
 use crate::studies::sweep::command::argument::SweepArguments;
 
@@ -126,6 +127,10 @@ pub enum CliCommand {
     ///
     /// It says which strategy is best in which mix of which scenario.
     Summary(SummaryArguments),
+    /// Write published results as pages with numbers to cite
+    ///
+    /// A page per scenario, per result, and over all, which open from a disk.
+    Site(SiteArguments),
     /// Write a complete run as a folder of the published results
     #[command(after_long_help = crate::cli::EXIT_CODES)]
     Publish(PublishArguments),
@@ -185,6 +190,7 @@ fn execute_command(command: CliCommand) -> Result<Exit, CliError> {
         CliCommand::Report(arguments) => report::report(&arguments),
         CliCommand::Explain(arguments) => cli::explain::explain(&arguments),
         CliCommand::Summary(arguments) => studies::published::summary::summary(&arguments, &RULES),
+        CliCommand::Site(arguments) => studies::published::site::site(&arguments, &RULES, report::of_study),
         CliCommand::Publish(arguments) => studies::published::publish::publish(&arguments),
         CliCommand::Clean(arguments) => cli::clean::clean(&arguments),
         CliCommand::Rights(arguments) => cli::rights::rights(&arguments),

@@ -110,8 +110,8 @@ fn basis(found: &RunComparison, runs: ComparedRuns) -> String {
     let relative = found.relative_to.as_ref().map(|name| {
         let name = plain(name);
         format!(
-            "Judged are times relative to {name} in the same rounds, because the machine may have been more or less busy in B \
-             than in A. Where {name} itself changed, nothing is decided. "
+            "Times are compared relative to {name} in the same round, because the machine may have been more or less busy \
+             in B than in A. Where {name} itself changed, nothing is decided. "
         )
     });
     let over_runs = format!("The CIs are over runs, {} of A and {} of B.", runs.before.len(), runs.after.len());

@@ -7,9 +7,8 @@ use crate::results::ResultsError;
 use super::document::cell::{Cell, Link};
 use super::document::format::plain;
 use super::document::section::Section;
-use super::write::markdown::MARKDOWN_FILE;
 
-/// Says what some results say, from their folders relative to the report, and their files.
+/// Says what some results say, from the addresses of their reports, and their files.
 pub type RuleSection = fn(&[(String, PathBuf)]) -> Result<Option<Section>, ResultsError>;
 
 /// A kind of study whose results have rules.
@@ -23,7 +22,7 @@ pub struct RuleSource {
     pub section: RuleSection,
 }
 
-/// The name of a scenario, which leads to the report in a folder.
-pub fn scenario(name: &str, folder: &str) -> Cell {
-    Cell::text(plain(name)).link(Some(Link::File(format!("{folder}/{MARKDOWN_FILE}"))))
+/// The name of a scenario, which leads to a report at an address.
+pub fn scenario(name: &str, report: &str) -> Cell {
+    Cell::text(plain(name)).link(Some(Link::File(report.to_owned())))
 }

@@ -18,3 +18,4 @@ mod published_numbers;
 mod reader;
 mod steps;
 mod turns;
+mod watch;

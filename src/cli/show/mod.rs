@@ -17,7 +17,7 @@ use crate::derive;
 use crate::engine::{Loader, arm_database, create_command, indexes};
 use crate::plan::{Arm, Collection, EvalError, Frame, Plan, Program, call_id};
 use crate::report::counted;
-use crate::scenario::{CollectionDefinition, Diagnostics, StrategyDefinition};
+use crate::scenario::{CollectionDefinition, Diagnostics, Scenario, StrategyDefinition};
 use crate::server::namespace::{Namespace, await_majority};
 
 use super::argument::{ShowArguments, SubjectArguments};
@@ -133,19 +133,10 @@ impl Showing<'_> {
     }
 
     async fn strategy(&self, arm: &Arm) -> Result<String, CliError> {
-        let strategy = self.strategies.iter().find(|strategy| strategy.name.value == arm.name);
-        let definition = |name: &str| strategy?.collections.iter().find(|collection| collection.name.value == name);
         let control = if arm.is_unsafe { " (a negative control: known to be wrong)" } else { "" };
         let mut text = format!("\n// ---- {}{control} ----\n", arm.name);
         comment(&mut text, "", &arm.about);
-        for series in arm.series() {
-            let collection = &series[0];
-            let shape = self.collection(series, definition(&collection.written)).map_err(|error| {
-                let name = &collection.name;
-                CliError::usage(format!("no document of {name} in strategy {} can be made: {error}", arm.name))
-            })?;
-            text.push_str(&shape);
-        }
+        text.push_str(&documents_of(self.plan, arm, self.strategies)?);
         if let Some(session) = self.session {
             self.fill(arm, session).await?;
         }
@@ -160,38 +151,6 @@ impl Showing<'_> {
         for (operation, program) in arm.operations.iter().enumerate() {
             let undrawn = |error| CliError::usage(format!("call {} cannot be drawn: {error}", self.call));
             text.push_str(&self.operation(arm, operation, program).await.map_err(undrawn)?);
-        }
-        Ok(text)
-    }
-
-    /// One document of a collection, its options and its indexes; of several collections of one `for` the first.
-    fn collection(
-        &self,
-        series: &[Collection],
-        definition: Option<&CollectionDefinition>,
-    ) -> Result<String, EvalError> {
-        let mut text = "\n".to_owned();
-        let collection = &series[0];
-        let mut title = format!("{}: {}", collection.name, definition.map(filling).unwrap_or_default());
-        if series.len() > 1 {
-            let _ = write!(title, ", and {} like it", counted(series.len() as u64 - 1, "collection"));
-        }
-        match sample_document(collection, self.plan)? {
-            Some((document, bytes)) => {
-                comment(&mut text, "", &format!("{title}; this one has {bytes} bytes"));
-                commented(&mut text, &literal::document(&document, Detail::Short));
-            }
-            None => comment(&mut text, "", &title),
-        }
-        if collection.options.is_some() {
-            let mut create = plain_document(&create_command(self.plan, collection)?)?;
-            create.remove("create");
-            create.remove("writeConcern");
-            let _ = writeln!(text, "{}", statement::create_collection(&collection.name, &create));
-        }
-        for index in indexes(self.plan, collection)? {
-            let index = plain_document(&index)?;
-            let _ = writeln!(text, "{}", statement::create_index(&collection.name, &index));
         }
         Ok(text)
     }
@@ -236,6 +195,86 @@ impl Showing<'_> {
         comment(&mut text, "", &call.end.unwrap_or_default());
         text
     }
+}
+
+/// What a strategy keeps: its name, its sentence, and a document of each collection with its indexes, as mongosh statements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownStrategy {
+    /// Its name.
+    pub name: String,
+    /// Its label, in two or three words; empty without one.
+    pub label: String,
+    /// What it does, in a sentence.
+    pub about: String,
+    /// The documents and indexes.
+    pub documents: String,
+}
+
+/// What the strategies of a scenario keep: those that are compared by default, and negative controls.
+///
+/// # Errors
+/// When the scenario cannot be used, or a document cannot be made.
+pub fn shown_strategies(scenario: &Scenario, plan: &Plan) -> Result<Vec<ShownStrategy>, CliError> {
+    let derived = compile::derived(scenario, &Choice::default());
+    let written = derived.as_ref().map_or(scenario, |derived| &derived.scenario);
+    let strategies = compile::inherit(&written.strategies, &Diagnostics::new());
+    let shown = |arm: &Arm| {
+        let label =
+            strategies.iter().find(|strategy| strategy.name.value == arm.name).and_then(|one| one.label.clone());
+        let [name, about] = [&*arm.name, &*arm.about].map(str::to_owned);
+        Ok(ShownStrategy {
+            name,
+            label: label.unwrap_or_default(),
+            about,
+            documents: documents_of(plan, arm, &strategies)?,
+        })
+    };
+    plan.arms.iter().map(shown).collect()
+}
+
+/// One document of each collection of a strategy, with its options and indexes.
+fn documents_of(plan: &Plan, arm: &Arm, strategies: &[StrategyDefinition]) -> Result<String, CliError> {
+    let strategy = strategies.iter().find(|strategy| strategy.name.value == arm.name);
+    let definition = |name: &str| strategy?.collections.iter().find(|collection| collection.name.value == name);
+    let shown = |series: &[Collection]| {
+        let name = &series[0].name;
+        documents_in(plan, series, definition(&series[0].written)).map_err(|error| {
+            CliError::usage(format!("no document of {name} in strategy {} can be made: {error}", arm.name))
+        })
+    };
+    arm.series().map(shown).collect()
+}
+
+/// One document of a collection, its options and its indexes; of several collections of one `for` the first.
+fn documents_in(
+    plan: &Plan,
+    series: &[Collection],
+    definition: Option<&CollectionDefinition>,
+) -> Result<String, EvalError> {
+    let mut text = "\n".to_owned();
+    let collection = &series[0];
+    let mut title = format!("{}: {}", collection.name, definition.map(filling).unwrap_or_default());
+    if series.len() > 1 {
+        let _ = write!(title, ", and {} like it", counted(series.len() as u64 - 1, "collection"));
+    }
+    match sample_document(collection, plan)? {
+        Some((document, bytes)) => {
+            comment(&mut text, "", &format!("{title}; this one has {bytes} bytes"));
+            commented(&mut text, &literal::document(&document, Detail::Short));
+        }
+        None => comment(&mut text, "", &title),
+    }
+    if collection.options.is_some() {
+        let mut create = plain_document(&create_command(plan, collection)?)?;
+        create.remove("create");
+        create.remove("writeConcern");
+        let _ = writeln!(text, "{}", statement::create_collection(&collection.name, &create));
+    }
+    for index in indexes(plan, collection)? {
+        let index = plain_document(&index)?;
+        let _ = writeln!(text, "{}", statement::create_index(&collection.name, &index));
+    }
+    Ok(text)
 }
 
 fn failed(error: impl std::fmt::Display) -> CliError {

@@ -118,7 +118,7 @@ fn columns<'p>(parts: &'p PartEvaluations, decisive: Criterion) -> [StrategyColu
     let cpu = Box::new(|place| parts.mix_cost(place, "cpu_us").map(|microseconds| microseconds * 1e3));
     let index = Box::new(|place| parts.stored(place, |one| one.indexes.after));
     let tail = |heading| of(heading, Criterion::TAIL, time);
-    let capacity = of("max c/s", Criterion::CAPACITY, three);
+    let capacity = of("calls/s", Criterion::CAPACITY, three);
     let (cpu, index): (StrategyColumn<'p>, StrategyColumn<'p>) = (("CPU/call", cpu, time), ("index", index, bytes));
     if decisive == Criterion::RESPONSE {
         [of("response", decisive, time), tail("p99"), capacity, cpu, index]

@@ -88,7 +88,11 @@ impl GrowthResults<'_> {
         let clients = counted(self.record.run.settings.clients as u64, "client");
         let set = self.record.run.parameters.iter().map(|(name, value)| plain(&format!("{name} = {value}")));
         let question = self.record.question.as_deref().map(plain).filter(|question| !question.is_empty());
-        let made = format!("{} calls of {growing}, {until}; {}.", count(calls), set.collect::<Vec<_>>().join(", "));
+        let made = format!(
+            "{} calls of {growing} ({until}, to the end of that stage); {}.",
+            count(calls),
+            set.collect::<Vec<_>>().join(", ")
+        );
         let measured = format!(
             "{} were measured, one client at a time; {clients} made the calls between them.",
             counted(self.record.stages.len() as u64, "stage")
@@ -128,13 +132,13 @@ impl GrowthResults<'_> {
                 self.per_day(end.succeeded).map(|time| format!("; {time}")).unwrap_or_default()
             ),
             None => {
-                format!("{name} refused none of {}; its largest document is {largest}", counted(end.succeeded, "call"))
+                format!("{name} took {}; no document is larger than {largest}", counted(end.succeeded, "call"))
             }
         };
         let anomalies: u64 = end.audits.iter().map(AuditRecord::anomalies).sum();
         let kept = match (end.audits.is_empty(), anomalies) {
             (true, _) => String::new(),
-            (false, 0) => ", and its audits found nothing lost or wrong".to_owned(),
+            (false, 0) => ", and its audits found no data lost or wrong".to_owned(),
             (false, _) => format!(", and its audits found {}", counted(anomalies, "anomaly")),
         };
         Some(format!("{said}{kept}."))
@@ -191,7 +195,7 @@ impl GrowthResults<'_> {
                 let tone = if one.0.doubling().is_some() { Tone::Bad } else { Tone::Plain };
                 Cell::number(ends.map(|(first, last)| last.median / first.median), three).tone(tone)
             }),
-            column("shape", "grows", grows).text(|one| match one.0.exponent() {
+            column("shape", "growth at the end", grows).text(|one| match one.0.exponent() {
                 Some(exponent) if exponent <= FLAT => "flat".to_owned(),
                 Some(exponent) => format!("as n^{exponent:.2}"),
                 None => String::new(),
@@ -213,8 +217,8 @@ impl GrowthResults<'_> {
         let charts = self.charts("stage-times", self.time_charts());
         let section = Section::new("growth", title).charts(charts).table(table).note(
             "Medians of service times of one client, with intervals by order statistics (95 %). A time has doubled where, from \
-             that stage on, its interval is above twice that of the first stage. One life was measured: what happens to the \
-             machine for a while is in it.",
+             that stage on, its interval is above twice that of the first stage. Measured once, so that a passing \
+             disturbance may show.",
         );
         self.waits().into_iter().fold(section, Section::note)
     }

@@ -16,14 +16,14 @@ pub const RULES: RuleSource = RuleSource { file: GROWTH_FILE, noun: "growth", se
 const DOUBLED: usize = 2;
 
 fn section(files: &[(String, PathBuf)]) -> Result<Option<Section>, ResultsError> {
-    let load = |(folder, file): &(String, PathBuf)| Ok((folder.clone(), results::load_as::<GrowthRecord>(file)?));
+    let load = |(report, file): &(String, PathBuf)| Ok((report.clone(), results::load_as::<GrowthRecord>(file)?));
     Ok(growths(&files.iter().map(load).collect::<Result<Vec<_>, ResultsError>>()?))
 }
 
 /// What became of the strategies of each growth.
 pub(crate) fn growths(growths: &[(String, GrowthRecord)]) -> Option<Section> {
     let reports: Vec<_> =
-        growths.iter().map(|(folder, record)| (folder, record, Report::of_growth(record).headline)).collect();
+        growths.iter().map(|(report, record)| (report, record, Report::of_growth(record).headline)).collect();
     let measures = [
         column("question", "question", "What it asks.").text(|one: &(&GrowthRecord, &Headline)| {
             plain(one.0.question.as_deref().unwrap_or(&one.0.run.scenario.title))
@@ -38,7 +38,7 @@ pub(crate) fn growths(growths: &[(String, GrowthRecord)]) -> Option<Section> {
     ];
     let rows = reports
         .iter()
-        .map(|(folder, record, headline)| (Row::new(scenario(&record.run.scenario.name, folder)), (*record, headline)));
+        .map(|(report, record, headline)| (Row::new(scenario(&record.run.scenario.name, report)), (*record, headline)));
     let title = "While documents grow";
     let name = column("scenario", "scenario", "The scenario.");
     Section::new("growths", title).table(Table::new("growths", title, name, &measures, rows).list()).with_rows()

@@ -5,5 +5,6 @@ pub mod publish;
 pub mod rules;
 pub mod runs;
 pub mod sessions;
+pub mod site;
 pub mod summary;
 pub mod summary_file;

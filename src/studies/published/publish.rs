@@ -226,7 +226,7 @@ fn place(into: &Path, found: &PublishedRecord) -> PathBuf {
 }
 
 /// A name as one part of a path: it leads nowhere else, is not hidden, and is valid on every system.
-fn part(name: &str) -> String {
+pub(super) fn part(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let part: String = name.chars().take(LONGEST_PART).map(|c| if fits(c) { c } else { '-' }).collect();
     let part = part.trim_start_matches('.').trim_end_matches('.');
@@ -269,7 +269,7 @@ fn write_files(record: &RunRecord, found: &PublishedRecord, report: &Report, fol
 }
 
 /// Puts a complete folder in the place of another one, which stays if that fails.
-fn replace(folder: TempDir, place: &Path) -> io::Result<()> {
+pub(super) fn replace(folder: TempDir, place: &Path) -> io::Result<()> {
     let parent = place.parent().unwrap_or(Path::new("."));
     if !place.exists() {
         fs::rename(folder.path(), place)?;

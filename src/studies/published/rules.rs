@@ -1,8 +1,8 @@
 //! Rules of thumb: what the sources say of document shapes, what was measured, and where the answer turns.
 
-use crate::report::Report;
-use crate::report::document::{Cell, Headline, Row, Section, Table, Tone, column, counted, plain};
+use crate::report::document::{Cell, Headline, Measure, Row, Section, Table, Tone, column, counted, plain};
 use crate::report::run::sections::claims::{self, BY_DESIGN, ClaimView};
+use crate::report::{Report, encoded};
 use crate::results::{ClaimOutcome, ClaimRecord, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RunRecord};
 
 /// Results beneath a folder.
@@ -17,8 +17,9 @@ pub struct PublishedResults {
 }
 
 /// A claim with all that was measured of it under its conditions: the mixes differ, and nothing else.
-struct Rule<'c> {
-    record: &'c ClaimsRecord,
+pub(super) struct Rule<'c> {
+    pub(super) record: &'c ClaimsRecord,
+    pub(super) decided: &'c DecidedClaimRecord,
     run: Option<&'c ClaimsRunRecord>,
     view: ClaimView<'c>,
     /// The mix of each published run that decides it, and what it says.
@@ -39,11 +40,27 @@ impl<'c> Rule<'c> {
             Some((other.mix.name.as_str(), found.clone()))
         };
         let others = runs.iter().filter(|(other, _)| is_same(other)).filter_map(of_run).collect();
-        Rule { record, run, view: claims::decided(record, decided), others }
+        Rule { record, decided, run, view: claims::decided(record, decided), others }
+    }
+
+    /// By which links find it.
+    pub(super) fn address(&self) -> String {
+        format!("{}/{}", encoded(&self.record.scenario), encoded(&self.view.id()))
+    }
+
+    /// What all runs say of it in a word or a few, how that looks, and its place among the others: the surprising ones go first.
+    fn verdict(&self) -> (&'static str, Tone, u8) {
+        match self.outcome() {
+            _ if self.view.claim.by_design => ("by design", Tone::Faint, 4),
+            Some(ClaimOutcome::Refuted) => (ClaimOutcome::Refuted.name(), Tone::Bad, 0),
+            None => ("depends on the mix", Tone::Strong, 1),
+            Some(ClaimOutcome::Confirmed) => (ClaimOutcome::Confirmed.name(), Tone::Good, 2),
+            Some(ClaimOutcome::Undecided) => (ClaimOutcome::Undecided.name(), Tone::Faint, 3),
+        }
     }
 
     /// What all runs say of it; `None` where they contradict each other.
-    fn outcome(&self) -> Option<ClaimOutcome> {
+    pub(super) fn outcome(&self) -> Option<ClaimOutcome> {
         let own = Some(self.view.outcome()).filter(|own| *own != ClaimOutcome::Undecided);
         let mut decided = own.into_iter().chain(self.others.iter().map(|(_, other)| other.outcome()));
         let Some(first) = decided.next() else { return Some(ClaimOutcome::Undecided) };
@@ -77,12 +94,30 @@ fn decided_by(runs: &[RunRecord]) -> Vec<DecidingRun<'_>> {
     runs.iter().map(|run| (run, claims::claims(run).into_iter().filter(is_decided).collect())).collect()
 }
 
+impl PublishedResults {
+    /// All claims.
+    pub(super) fn rules(&self) -> Vec<Rule<'_>> {
+        let runs = decided_by(&self.runs);
+        let all = self.claims.iter().flat_map(|record| record.claims.iter().map(move |one| (record, one)));
+        all.map(|(record, one)| Rule::new(record, one, &runs)).collect()
+    }
+}
+
+/// The claims of one scenario with their verdicts; `None` without any.
+pub(super) fn of_scenario(rules: &[Rule], scenario: &str) -> Option<Section> {
+    let mut own: Vec<&Rule> = rules.iter().filter(|rule| rule.record.scenario == scenario).collect();
+    own.sort_by_key(|rule| rule.verdict().2);
+    let mut measures = measures();
+    let verdict = column("verdict", "verdict", "What was found, in a word.");
+    measures.insert(0, verdict.text(|rule| Cell::text(rule.verdict().0).tone(rule.verdict().1)));
+    let table = claim_table("claims", "Claims", &measures, own.into_iter());
+    Section::new("claims", "Claims, measured").table(table).with_rows()
+}
+
 impl Report {
     /// Computes the rules that some results confirm, refute and bound.
     pub fn of_rules(results: &PublishedResults) -> Report {
-        let runs = decided_by(&results.runs);
-        let all = results.claims.iter().flat_map(|record| record.claims.iter().map(move |one| (record, one)));
-        let decided: Vec<Rule> = all.map(|(record, one)| Rule::new(record, one, &runs)).collect();
+        let decided = results.rules();
         let studies = results.studies.iter().map(|(count, _)| count.as_str()).collect::<Vec<_>>().join(", ");
         let headline = Headline {
             scenario: "docshape".to_owned(),
@@ -96,7 +131,7 @@ impl Report {
         };
         let of = |id, title: &str, is_in: &dyn Fn(&Rule) -> bool| {
             let rules = decided.iter().filter(|rule| is_in(rule));
-            Section::new(id, title).table(claim_table(id, title, rules)).with_rows()
+            Section::new(id, title).table(claim_table(id, title, &measures(), rules)).with_rows()
         };
         let measured =
             |outcome: Option<ClaimOutcome>| move |rule: &Rule| !rule.view.claim.by_design && rule.outcome() == outcome;
@@ -112,9 +147,10 @@ impl Report {
     }
 }
 
-fn claim_table<'c>(id: &'static str, title: &str, rules: impl Iterator<Item = &'c Rule<'c>>) -> Table {
-    let measures = [
-        column("rule", "rule", "The claim in a sentence, and its source.").text(|rule: &&Rule| {
+/// What a table says of a claim.
+fn measures<'c>() -> Vec<Measure<'c, &'c Rule<'c>>> {
+    vec![
+        column("rule", "rule", "The claim in a sentence, and its source.").text(|rule| {
             let claim = rule.view.claim;
             let source = claim.source.as_ref().map(|source| format!("({})", plain(source)));
             let cell = Cell::text(plain(&claim.says)).tone(Tone::Strong);
@@ -124,16 +160,24 @@ fn claim_table<'c>(id: &'static str, title: &str, rules: impl Iterator<Item = &'
             .text(|rule| Cell::text(plain(&rule.found())).remark(format!("(expected: {})", rule.view.expected()))),
         column("conditions", "conditions", "Server, length, mix and what was set.")
             .text(|rule| plain(&claim_conditions(rule))),
-    ];
+    ]
+}
+
+fn claim_table<'c>(
+    id: &'static str,
+    title: &str,
+    measures: &[Measure<'_, &'c Rule<'c>>],
+    rules: impl Iterator<Item = &'c Rule<'c>>,
+) -> Table {
     let rows = rules.map(|rule| {
         let id = format!("{}, {}", plain(&rule.record.scenario), rule.view.id());
-        (Row::new(id), rule)
+        (Row::new(id).id(Some(rule.address())), rule)
     });
-    Table::new(id, title, column("id", "scenario, id", "The scenario and the id."), &measures, rows).list()
+    Table::new(id, title, column("id", "scenario, id", "The scenario and the id."), measures, rows).list()
 }
 
 /// Under which conditions a claim was decided.
-fn claim_conditions(rule: &Rule) -> String {
+pub(super) fn claim_conditions(rule: &Rule) -> String {
     let record = rule.record;
     let server = record.server.as_ref().map(|version| format!("MongoDB {version}"));
     let of_run = rule.run.map(|run| {
@@ -205,11 +249,14 @@ pub(crate) mod tests {
             studies: vec![
                 (
                     "1 sweep".to_owned(),
-                    sweep::rules::flips(&[("folder".to_owned(), sweep::report::tests::sweep(run, text).0)]),
+                    sweep::rules::flips(&[("folder/report.md".to_owned(), sweep::report::tests::sweep(run, text).0)]),
                 ),
                 (
                     "1 growth".to_owned(),
-                    growth::rules::growths(&[("folder".to_owned(), growth::report::tests::growth(run, text))]),
+                    growth::rules::growths(&[(
+                        "folder/report.md".to_owned(),
+                        growth::report::tests::growth(run, text),
+                    )]),
                 ),
             ],
             claims: vec![claims(text)],

@@ -147,6 +147,20 @@ pub fn answer_text(result: &PublishedRecord, spreads: &Spreads) -> Option<String
     (!answer.leading.is_empty()).then(|| plain(&phrase::answer(&answer, baseline).concat()))
 }
 
+/// How far another session may be from an interval of one session, in a sentence; `None` where no result has two sessions.
+pub fn further<'r>(results: impl Iterator<Item = &'r PublishedRecord>) -> Option<String> {
+    let results: Vec<ResultSessions> = results.map(of_result).collect();
+    let of = |metric: PublishedMetric, noun: &str| {
+        Some(format!("{} {noun}", percent(SessionSpread::of(&results, metric)?.further())))
+    };
+    let parts =
+        [of(PublishedMetric::OWN_TIME, "for times"), of(PublishedMetric::CALLS_PER_SECOND, "for calls per second")];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| {
+        format!("An interval is that of one session; another session may differ by a further {}.", parts.join(" and "))
+    })
+}
+
 /// The spread as a table in Markdown, for docs/method.md.
 pub fn table(record: &SessionsRecord) -> String {
     if record.metrics.is_empty() {

@@ -9,15 +9,16 @@ use crate::cli::exit::{CliError, Exit};
 use crate::cli::output;
 use crate::cli::report::in_format;
 use crate::report::rule_source::RuleSource;
-use crate::report::{HTML_FILE, MARKDOWN_FILE, Markdown, NamedRun, Report, counted, plain};
+use crate::report::{HTML_FILE, MARKDOWN_FILE, Markdown, NamedRun, Report, Section, counted, plain};
 use crate::results::{self, CLAIMS_FILE, ClaimsRecord, PUBLISHED_FILE, PublishedRecord, Status};
 use crate::scenario::GROUPS;
 use crate::stats;
 
-use super::matrix::{Matrix, PlacedResult, html};
+use super::matrix::{Matrix, PlacedResult};
 use super::publish;
 use super::rules::PublishedResults;
 use super::sessions;
+use super::site::numbers;
 use super::summary_file::published;
 
 /// A folder with claims of several scenarios, each in a file of its own.
@@ -34,15 +35,17 @@ pub fn summary(arguments: &SummaryArguments, sources: &[RuleSource]) -> Result<E
         return print_sessions(&found, folder, format);
     }
     if format == ReportFormat::Json {
-        return Err(CliError::usage("--format json is of --sessions: add it, or use --format html"));
+        return Err(CliError::usage("--format json is of --sessions: add it"));
     }
-    let rules = rules(&found, sources)?;
     if arguments.rules {
-        let rules = rules.ok_or_else(|| no_rules(folder, sources))?;
+        if found.rules.is_empty() {
+            return Err(no_rules(folder, sources));
+        }
+        let rules = Report::of_rules(&found.results(sources, &|folder| format!("{folder}/{MARKDOWN_FILE}"))?);
         output::print(&in_format(&rules, format, true).unwrap_or_default())?;
         return Ok(Exit::Success);
     }
-    let (results, runs) = (published_results(&found)?, runs(&found)?);
+    let (results, runs) = (found.published()?, runs(&found)?);
     if results.is_empty() && runs.is_empty() {
         return Err(CliError::usage(format!(
             "nothing beneath {0} is a result: no {PUBLISHED_FILE}, and no subfolder of {0} is a run; name the folder that \
@@ -52,22 +55,23 @@ pub fn summary(arguments: &SummaryArguments, sources: &[RuleSource]) -> Result<E
     }
     let usable = runs.iter().filter_map(|run| placed(&found.root, run));
     let results: Vec<PlacedResult> = results.into_iter().chain(usable).collect();
+    let matrix = matrix(results);
+    let numbers = numbers::markdown(&numbers::numbers(folder, &found.results(sources, &|_| String::new())?.rules())?);
+    let own = if runs.is_empty() { String::new() } else { format!("\n{}", Markdown.sections(&Report::of_runs(&runs))) };
+    output::print(&[matrix.head(), numbers, matrix.to_string(), own].concat())?;
+    Ok(Exit::Success)
+}
+
+/// The matrix of some results; those that are left out are named.
+pub(super) fn matrix(results: Vec<PlacedResult>) -> Matrix {
     let matrix = Matrix::new(results, GROUPS, &SCENARIOS.map(|(name, _)| name));
     matrix.warnings.iter().for_each(|warning| output::message(&format!("warning: {warning}\n")));
-    output::print(&match format {
-        ReportFormat::Html => html::page(&matrix, rules.as_ref()),
-        _ if runs.is_empty() => matrix.to_string(),
-        _ => format!("{matrix}\n{}", Markdown.sections(&Report::of_runs(&runs))),
-    })?;
-    Ok(Exit::Success)
+    matrix
 }
 
 /// Prints how far sessions are apart over all published results.
 fn print_sessions(found: &ResultFiles, folder: &Path, format: ReportFormat) -> Result<Exit, CliError> {
-    if format == ReportFormat::Html {
-        return Err(CliError::usage("--sessions prints a table in Markdown, or --format json"));
-    }
-    let results = published_results(found)?;
+    let results = found.published()?;
     if results.is_empty() {
         return Err(CliError::usage(format!(
             "nothing beneath {} is a published result: no {PUBLISHED_FILE}; name the folder that docshape publish writes into",
@@ -84,17 +88,17 @@ fn print_sessions(found: &ResultFiles, folder: &Path, format: ReportFormat) -> R
 }
 
 /// The files beneath a folder that say something, in the order of their paths.
-struct ResultFiles {
-    root: PathBuf,
+pub(super) struct ResultFiles {
+    pub(super) root: PathBuf,
     /// Folders of published results.
-    published: Vec<PathBuf>,
+    pub(super) published: Vec<PathBuf>,
     /// Subfolders of the root with a run that is not published.
     runs: Vec<PathBuf>,
     /// Files with rules; the runs of a sweep's points have none.
-    rules: Vec<PathBuf>,
+    pub(super) rules: Vec<PathBuf>,
 }
 
-fn find(root: &Path, sources: &[RuleSource]) -> Result<ResultFiles, CliError> {
+pub(super) fn find(root: &Path, sources: &[RuleSource]) -> Result<ResultFiles, CliError> {
     let mut found = ResultFiles { root: root.to_owned(), published: Vec::new(), runs: Vec::new(), rules: Vec::new() };
     find_beneath(root, sources, &mut found)?;
     [&mut found.published, &mut found.runs, &mut found.rules].into_iter().for_each(|paths| paths.sort());
@@ -131,20 +135,44 @@ fn find_beneath(folder: &Path, sources: &[RuleSource], found: &mut ResultFiles) 
     Ok(())
 }
 
-/// What all studies and claims beneath a folder say; `None` without any.
-fn rules(found: &ResultFiles, sources: &[RuleSource]) -> Result<Option<Report>, CliError> {
-    let mut all = PublishedResults::default();
-    let of_studies = |path: &&PathBuf| sources.iter().any(|source| source.file == name(path));
-    let claims = found.rules.iter().filter(|path| !of_studies(path));
-    all.claims = claims.map(|path| results::load_as::<ClaimsRecord>(path)).collect::<Result<_, _>>()?;
-    for source in sources {
-        let files = found.rules.iter().filter(|path| name(path) == source.file);
-        let placed: Vec<(String, PathBuf)> = files.map(|path| (place_of(path, &found.root), path.clone())).collect();
-        all.studies.push((counted(placed.len() as u64, source.noun), (source.section)(&placed)?));
+impl ResultFiles {
+    /// What all studies and claims beneath the folder say, with the address of the report in a folder.
+    pub(super) fn results(
+        &self,
+        sources: &[RuleSource],
+        report: &dyn Fn(&str) -> String,
+    ) -> Result<PublishedResults, CliError> {
+        let of_studies = |path: &&PathBuf| sources.iter().any(|source| source.file == name(path));
+        let claims = self.rules.iter().filter(|path| !of_studies(path));
+        let records = self.published.iter().filter(|folder| results::is_run_folder(folder));
+        Ok(PublishedResults {
+            studies: self.studies(sources, report, &|_| true)?,
+            claims: claims.map(|path| results::load_as::<ClaimsRecord>(path)).collect::<Result<_, _>>()?,
+            runs: records.map(|folder| results::load(folder)).collect::<Result<_, _>>()?,
+        })
     }
-    let records = found.published.iter().filter(|folder| results::is_run_folder(folder));
-    all.runs = records.map(|folder| results::load(folder)).collect::<Result<_, _>>()?;
-    Ok((!found.rules.is_empty()).then(|| Report::of_rules(&all)))
+
+    /// How many results each kind of study has, and what some of them say, with the address of the report in a folder.
+    pub(super) fn studies(
+        &self,
+        sources: &[RuleSource],
+        report: &dyn Fn(&str) -> String,
+        is_meant: &dyn Fn(&Path) -> bool,
+    ) -> Result<Vec<(String, Option<Section>)>, CliError> {
+        let of_source = |source: &RuleSource| {
+            let files = self.rules.iter().filter(|path| name(path) == source.file && is_meant(path));
+            let placed = files.map(|path| (report(&place_of(path, &self.root)), path.clone()));
+            let placed: Vec<(String, PathBuf)> = placed.collect();
+            Ok((counted(placed.len() as u64, source.noun), (source.section)(&placed)?))
+        };
+        sources.iter().map(of_source).collect()
+    }
+
+    /// The published results.
+    pub(super) fn published(&self) -> Result<Vec<PlacedResult>, CliError> {
+        let load = |folder: &PathBuf| Ok(place(&self.root, folder, results::load_as::<PublishedRecord>(folder)?));
+        self.published.iter().map(load).collect()
+    }
 }
 
 /// The name of a file or folder without those that it is in.
@@ -164,11 +192,6 @@ fn no_rules(folder: &Path, sources: &[RuleSource]) -> CliError {
     CliError::usage(format!(
         "nothing beneath {shown} has rules: {files}no {CLAIMS_FILE}, and no file in a folder {claims}"
     ))
-}
-
-fn published_results(found: &ResultFiles) -> Result<Vec<PlacedResult>, CliError> {
-    let load = |folder: &PathBuf| Ok(place(&found.root, folder, results::load_as::<PublishedRecord>(folder)?));
-    found.published.iter().map(load).collect()
 }
 
 fn runs(found: &ResultFiles) -> Result<Vec<NamedRun>, CliError> {

@@ -13,7 +13,7 @@ use super::report::NO_DIFFERENCE;
 pub const RULES: RuleSource = RuleSource { file: SWEEP_FILE, noun: "sweep", section };
 
 fn section(files: &[(String, PathBuf)]) -> Result<Option<Section>, ResultsError> {
-    let load = |(folder, file): &(String, PathBuf)| Ok((folder.clone(), results::load_as::<SweepRecord>(file)?));
+    let load = |(report, file): &(String, PathBuf)| Ok((report.clone(), results::load_as::<SweepRecord>(file)?));
     Ok(flips(&files.iter().map(load).collect::<Result<Vec<_>, ResultsError>>()?))
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
         column("conditions", "conditions", "Server, machine, length and what was set.")
             .text(|one| one.conclusion.as_ref().map_or_else(String::new, |conclusion| plain(&conclusion.conditions))),
     ];
-    let rows = sweeps.iter().map(|(folder, record)| (Row::new(scenario(&record.scenario, folder)), record));
+    let rows = sweeps.iter().map(|(report, record)| (Row::new(scenario(&record.scenario, report)), record));
     let title = "Where the answer flips";
     let name = column("scenario", "scenario", "The scenario.");
     Section::new("flips", title).table(Table::new("flips", title, name, &measures, rows).list()).with_rows()

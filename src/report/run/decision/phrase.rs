@@ -176,7 +176,7 @@ fn worse(found: &PublishedAnswer, best: &str) -> Option<String> {
     });
     let size = |number: &ComparedNumber| number.ratio.map_or(f64::INFINITY, |ratio| ratio.ln().abs());
     let nearest = numbers.min_by(|a, b| size(a).total_cmp(&size(b)));
-    let by = nearest.map_or_else(String::new, |nearest| format!(": {least}{} than {best}", lead(&nearest.turned())));
+    let by = nearest.map_or_else(String::new, |nearest| format!(": {best} {}{least}{}", verb(nearest), lead(nearest)));
     let fragile = if found.fragile { " (fragile)" } else { "" };
     let behind = (!names.is_empty()).then(|| format!("Avoid {}{fragile}{by}.", short_list(&names)));
     let all: Vec<String> = behind.into_iter().chain(overloads(&found.beaten)).collect();
@@ -274,7 +274,7 @@ pub fn wins(name: &str, losers: &[String], mixes: &[String]) -> String {
 
 /// Where two strategies change places on the axis of a condition: the first is faster below.
 pub fn switch(first: &str, then: &str, range: &str) -> String {
-    format!("{first} is faster below {range}, {then} above")
+    format!("the faster strategy switches from {first} to {then} at {range}")
 }
 
 /// Why a verdict is no difference. `name` has the names of strategies by their position in the run.

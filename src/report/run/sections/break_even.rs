@@ -32,7 +32,7 @@ pub(crate) fn section(own: &RunRecord) -> Option<Section> {
     let about = "The strategy that reads faster and writes slower, and the one that it is compared with.";
     let name = column("pair", "strategy", about);
     let table = Table::new("break_even", "Break-even", name, &measures, rows);
-    let section = Section::new("break_even", "From how many reads per write a strategy pays").table(table).note(
+    let section = Section::new("break_even", "Break-even: reads per write").table(table).note(
         "From the own times of one write and one read alone: other operations, waiting and retries are left out. The interval covers \
          the rounds (Fieller); price and saving are each shown, corrected for all pairs and operations. `docshape sweep` with the share of an operation measures the mix itself.",
     );

@@ -281,7 +281,7 @@ fn side(claim: &ClaimRecord, strategy: &str, operation: Option<&str>) -> String 
 }
 
 /// A number of the kind that decides a claim.
-fn value(claim: &ClaimRecord, value: f64) -> String {
+pub(crate) fn value(claim: &ClaimRecord, value: f64) -> String {
     if claim.metric.is_empty() && claim.audit.is_none() {
         return percent(value);
     }

@@ -103,7 +103,8 @@ pub(super) fn table(parts: &PartEvaluations) -> Option<Table> {
     });
     let title = format!("{} of every operation, times the best", what(parts));
     let table = Table::new("heat_map", title, Column::strategy(), &metrics, lines);
-    let heading = if parts.get(Part::Own).is_some() { "by itself, times the best" } else { "times the best" };
+    let heading =
+        if parts.get(Part::Own).is_some() { "each operation by itself, × best" } else { "each operation, × best" };
     let group = column("operation", heading, "The operation.");
     (!rows.is_empty()).then(|| table.grouped(group).side_by_side(Forms::DOCUMENT).only(Forms::DOCUMENT))
 }

@@ -14,8 +14,8 @@ use super::{Entry, operation_rows, strategy_row, times_id};
 pub(crate) fn section(run: &Arc<Evaluation>) -> Section {
     let (times, baseline) = (capitalised(run.times()), run.baseline());
     let lead = format!(
-        "{times} times of the successful calls. Both axes are logarithmic: each nine is as wide as the one before, and \
-         charts in a row share their time axis. A line ends where fewer than 10 calls exceed the percentile."
+        "{times} times of the successful calls. Both axes are logarithmic: 90, 99 and 99.9 % are equally far apart. \
+         Charts in a row share their time axis. A line ends where fewer than 10 calls exceed the percentile."
     );
     let is_known = |row: &OperationResults| row.cells.iter().any(|cell| cell.quantile(0.5).is_some());
     let unknown = enumerated(run.mix_first().filter(|row| !is_known(row)).map(|row| row.label().to_owned()));

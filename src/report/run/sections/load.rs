@@ -41,7 +41,8 @@ pub(crate) fn section(parts: &Arc<PartEvaluations>) -> Option<Section> {
     let section = curve.sentences().into_iter().fold(section, Section::note);
     let best = curve.best_name().unwrap_or("?");
     let note = format!(
-        "keeps up: calls sent in time, within a second and before the last call was due. times: the mean divided by that of {best}."
+        "keeps up: calls that waited at most 1 s for a client and were sent before the last one was due. times: the \
+         mean divided by that of {best}."
     );
     section.note(curve.capacity().unwrap_or_default()).note(note).with_rows()
 }

@@ -95,7 +95,7 @@ pub(crate) fn saturation(run: &Arc<Evaluation>) -> Option<Section> {
             .number(bytes, |one| one.deferred.and_then(|cost| cost.bytes)),
     ];
     let table = Table::new("saturation", "Saturation", Column::strategy(), &metrics, strategy_rows(run, Some));
-    let note = "Calls in flight below 95 % of the clients mean that long calls left clients idle. flush, flushed: what 1,000 \
-                calls leave for a checkpoint, measured by flushing after them.";
+    let note = "Calls in flight below 95 % of the clients mean that long calls left clients idle. flush, flushed: time \
+                and bytes of the checkpoint that 1,000 calls leave to do, measured by flushing after them.";
     Section::new("saturation", format!("Saturation: {}", run.load)).table(table).note(note).with_rows()
 }

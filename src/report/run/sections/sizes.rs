@@ -21,7 +21,7 @@ pub(crate) fn section(run: &Arc<Evaluation>) -> Option<Section> {
     } else {
         "storage and indexes are files, with the room in them that is free for reuse"
     };
-    let section = Section::new("sizes", "Collections before → after the calls of a round")
+    let section = Section::new("sizes", "Collection sizes, before → after")
         .charts(charts::charts(run, charts::sizes::sizes, "sizes.svg", 4))
         .table(table(run))
         .note(format!(

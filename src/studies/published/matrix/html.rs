@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 
-use crate::report::Report;
-use crate::report::document::{Forms, Grid, Section};
 use crate::report::write::html::{Assets, tied};
 use crate::results::{Preset, PublishedMetric};
 
@@ -20,9 +18,9 @@ const NARROW: usize = 5;
 /// The families of mixes, and their names for people.
 const FAMILIES: [(&str, &str); 3] = [("default", "default"), ("read", "read-heavy"), ("write", "write-heavy")];
 
-/// The matrix and the rules of thumb, `None` where nothing beneath the folder has any, as a page.
-pub fn page(matrix: &Matrix, rules: Option<&Report>) -> String {
-    format!("{}\n", MatrixPage::new(matrix, rules))
+/// The matrix as a page.
+pub fn page(matrix: &Matrix) -> String {
+    format!("{}\n", MatrixPage::new(matrix))
 }
 
 /// What the template shows.
@@ -33,8 +31,6 @@ struct MatrixPage<'m> {
     matrix: &'m Matrix,
     filters: Vec<Filter>,
     setups: Vec<&'m Setup>,
-    rules: Vec<RuleSection<'m>>,
-    rules_subject: &'m [String],
 }
 
 /// A choice that hides rows, or shows another number.
@@ -55,28 +51,15 @@ struct FilterOption {
     about: &'static str,
 }
 
-/// A section of the rules.
-struct RuleSection<'m> {
-    section: &'m Section,
-    grids: Vec<Grid<'m>>,
-}
-
 impl<'m> MatrixPage<'m> {
-    fn new(matrix: &'m Matrix, rules: Option<&'m Report>) -> MatrixPage<'m> {
+    fn new(matrix: &'m Matrix) -> MatrixPage<'m> {
         let style = [include_str!("../../../report/write/html/report.css"), include_str!("matrix.css")].concat();
-        let sections = rules.map_or(&[][..], |report| &report.sections);
-        let section = |section: &'m Section| {
-            let grids = section.tables.iter().filter_map(|table| table.grid(Forms::HTML));
-            RuleSection { section, grids: grids.collect() }
-        };
         let setups: Vec<&Setup> = matrix.setups().into_iter().collect();
         MatrixPage {
             assets: Assets::new(style, include_str!("matrix.js").to_owned()),
             filters: filters(matrix, &setups),
             setups,
             matrix,
-            rules: sections.iter().map(section).filter(|one| !one.grids.is_empty()).collect(),
-            rules_subject: rules.map_or(&[], |report| &report.headline.subject),
         }
     }
 
@@ -93,11 +76,6 @@ impl<'m> MatrixPage<'m> {
             ("preset", row.preset.map_or("", |preset| preset.name()).to_owned()),
             ("mix", row.families.join(" ")),
         ]
-    }
-
-    /// Whether the page folds a section of rules: the surprising ones are not folded.
-    fn is_folded(&self, section: &Section) -> bool {
-        ["confirmed_rules", "undecided_rules", "rules_by_design"].contains(&section.id)
     }
 
     /// The cells of the number that is shown first, and what the script makes of all numbers.

@@ -14,16 +14,24 @@ const LEAD: &str = "Calls per second of a mix while every client has a call: \"Ã
                     best\" are those that lead and are not told apart; \"highest\" makes the most here, though it is not the one to \
                     choose; \"est.\" is estimated from the times of single operations, not measured.";
 
+/// The tables.
 impl fmt::Display for Matrix {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lead = [LEAD, self.sessions_note()].join(" ");
-        writeln!(out, "# {}\n\n{}\n\n{}", super::TITLE, escape(&self.subject), lead.trim_end())?;
+        writeln!(out, "{}", lead.trim_end())?;
         let has_setups = self.setups().len() > 1;
         for group in &self.groups {
             writeln!(out, "\n## {}", escape(&group.title))?;
             group.scenarios.iter().try_for_each(|scenario| write_scenario(out, scenario, has_setups))?;
         }
         Ok(())
+    }
+}
+
+impl Matrix {
+    /// What the page asks, and what it is made of.
+    pub fn head(&self) -> String {
+        format!("# {}\n\n{}\n\n", super::TITLE, escape(&self.subject))
     }
 }
 

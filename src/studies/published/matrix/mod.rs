@@ -14,7 +14,10 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::cli::catalogue::SCENARIOS;
+use crate::cli::onward::INDEX_FILE;
 use crate::report::document::{capitalised, counted, plain};
+use crate::report::encoded;
 use crate::results::{Preset, PublishedMix, PublishedRecord};
 use crate::studies::published::sessions::{Spreads, answer_text};
 #[cfg(test)]
@@ -71,6 +74,8 @@ pub struct MatrixGroup {
 pub struct ScenarioMatrix {
     /// Its name.
     pub name: String,
+    /// The address of its page; that of its place in the matrix if docshape does not have the scenario.
+    pub page: String,
     /// The question.
     pub title: String,
     /// What the newest run of the mix `default` says.
@@ -206,6 +211,7 @@ impl ScenarioMatrix {
         let default = results.iter().find(|one| one.record.mix.name == "default");
         ScenarioMatrix {
             name: plain(&newest.scenario.name),
+            page: page(&newest.scenario.name),
             title: plain(&newest.scenario.title),
             answer: default.and_then(|one| answer_text(&one.record, spreads)).unwrap_or_default(),
             flips: flip::sentences(&rows, &strategies),
@@ -213,6 +219,12 @@ impl ScenarioMatrix {
             rows,
         }
     }
+}
+
+/// The address of the page of a scenario.
+fn page(name: &str) -> String {
+    let is_known = SCENARIOS.iter().any(|(known, _)| *known == name);
+    if is_known { format!("{name}/{INDEX_FILE}") } else { format!("#{}", encoded(name)) }
 }
 
 /// The strategies of all results, in the order in which results have them.

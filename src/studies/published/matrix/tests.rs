@@ -51,7 +51,7 @@ fn matrix(results: Vec<PlacedResult>) -> Matrix {
 }
 
 fn page(matrix: &Matrix) -> String {
-    html::page(matrix, None)
+    html::page(matrix)
 }
 
 /// Looks of the calls per second of every row, by its mix.
@@ -104,10 +104,7 @@ fn mixes_are_measured_estimated_or_neither() {
         ]
     );
     let reasons: Vec<&RowKind> = scenario.rows[3..].iter().map(|row| &row.kind).collect();
-    assert_eq!(
-        reasons,
-        [&RowKind::Missing("it sets other parameters"), &RowKind::Missing("its weights depend on parameters")]
-    );
+    assert_eq!(reasons, [&RowKind::Missing("other data"), &RowKind::Missing("its weights depend on parameters")]);
     assert_eq!(
         scenario.flips,
         ["The order flips: embedded is better than linked in reads (est.); linked is better than embedded in default \

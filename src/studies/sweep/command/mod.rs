@@ -45,6 +45,15 @@ pub fn report(path: &Path) -> Result<(Report, NextCommand), CliError> {
     Ok((Report::of_sweep(&record, &runs), measure::next(&record, &runs)))
 }
 
+/// Whether a sweep's folder still has the runs of its points: a published one has none.
+///
+/// # Errors
+/// When the sweep cannot be read.
+pub fn has_points(folder: &Path) -> Result<bool, CliError> {
+    let record = results::load_as::<SweepRecord>(folder)?;
+    Ok(record.points.iter().all(|point| results::is_run_folder(&folder.join(&point.folder))))
+}
+
 /// The runs of the points of a sweep.
 fn runs_of_points(record: &SweepRecord, folder: &Path) -> Result<Vec<RunRecord>, CliError> {
     let runs = record.points.iter().map(|point| results::load_part::<SweepRecord>(folder, &point.folder));

@@ -1,0 +1,72 @@
+//! The first page: numbers to cite, and every question with its answer.
+
+use askama::Template;
+
+use crate::report::write::html::Assets;
+
+use super::cite::{Citation, Edition};
+use super::numbers::Number;
+use crate::cli::onward::{INDEX_FILE, MATRIX_FILE, RULES_FILE};
+
+/// A question and its answer.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The address of the page of its scenario.
+    pub page: String,
+    /// The question.
+    pub title: String,
+    /// The answer in a sentence.
+    pub answer: String,
+}
+
+/// Questions about one decision.
+#[derive(Debug, Clone)]
+pub struct QuestionGroup {
+    /// The decision.
+    pub title: String,
+    /// Its questions.
+    pub questions: Vec<Question>,
+}
+
+/// What the template shows.
+#[derive(Template)]
+#[template(path = "entrance.html")]
+struct EntrancePage<'e> {
+    assets: Assets,
+    numbers: Vec<(&'e Number, Citation)>,
+    groups: &'e [QuestionGroup],
+    /// What was measured, in a line.
+    subject: &'e str,
+    /// How far another session may be; empty where nobody knows.
+    further: &'e str,
+    edition: &'e Edition,
+    whole: Citation,
+}
+
+/// Writes the page. The texts say what was measured, and how far another session may be.
+pub fn page(numbers: &[Number], groups: &[QuestionGroup], [subject, further]: [&str; 2], edition: &Edition) -> String {
+    let cited = |number: &'_ Number| {
+        let place = format!("{INDEX_FILE}#{}", number.id);
+        let title = format!(
+            "{} ({}: {}, {}; {}.)",
+            number.says, number.scenario, number.figure, number.range, number.conditions
+        );
+        edition.cite(&number.id, &title, &place, &number.day)
+    };
+    let style = [include_str!("../../../report/write/html/report.css"), include_str!("entrance.css")].concat();
+    let page = EntrancePage {
+        assets: Assets::new(style, include_str!("../../../report/write/html/report.js").to_owned()),
+        numbers: numbers.iter().map(|number| (number, cited(number))).collect(),
+        groups,
+        subject,
+        further,
+        edition,
+        whole: edition.cite(
+            "results",
+            "Which MongoDB schema? Published results of docshape.",
+            INDEX_FILE,
+            &edition.day,
+        ),
+    };
+    format!("{page}\n")
+}

@@ -1,0 +1,202 @@
+//! Numbers to cite: sentences that an editor has chosen, with numbers that claims have measured.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::cli::exit::CliError;
+use crate::report::run::sections::claims::value;
+use crate::report::write::escape::escape;
+use crate::report::{encoded, interval, plain, three};
+use crate::results::{ClaimOutcome, ClaimRecord, ClaimResult, Than};
+use crate::studies::published::rules::{Rule, claim_conditions};
+
+/// The file next to the results that chooses them.
+pub const NUMBERS_FILE: &str = "numbers.json";
+
+/// The version of the file that this build reads.
+const NUMBERS_FORMAT: u32 = 1;
+
+/// The file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NumbersFile {
+    format: u32,
+    numbers: Vec<ChosenNumber>,
+}
+
+/// A sentence, and the claim whose numbers it quotes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChosenNumber {
+    /// By which links find it. It never changes.
+    id: String,
+    /// The sentence, with `{ratio}`, `{inverse}`, `{value}` or `{against}`.
+    says: String,
+    scenario: String,
+    claim: String,
+}
+
+/// A number to cite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Number {
+    /// By which links find it.
+    pub id: String,
+    /// The number by itself.
+    pub figure: String,
+    /// Its interval, or what it is compared with; empty without any.
+    pub range: String,
+    /// The sentence.
+    pub says: String,
+    /// Server, length, mix and what was set.
+    pub conditions: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The claim.
+    pub claim: String,
+    /// Where the claim is on the page of its scenario.
+    pub address: String,
+    /// The day on which it was measured, `2026-11-28`.
+    pub day: String,
+}
+
+/// The numbers that a folder of results chooses; none without the file.
+///
+/// # Errors
+/// When the file cannot be read, or a claim that it names is not published or not decided.
+pub fn numbers(folder: &Path, rules: &[Rule]) -> Result<Vec<Number>, CliError> {
+    let path = folder.join(NUMBERS_FILE);
+    let wrong = |reason: String| CliError::usage(format!("{NUMBERS_FILE}: {reason}"));
+    if !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    let NumbersFile { format, numbers } = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    if format != NUMBERS_FORMAT {
+        return Err(wrong(format!("its format is {format}; this docshape reads {NUMBERS_FORMAT}")));
+    }
+    numbers.iter().map(|one| number(one, rules).map_err(|reason| wrong(format!("{}: {reason}", one.id)))).collect()
+}
+
+/// The numbers as a section in Markdown; empty without any.
+pub fn markdown(numbers: &[Number]) -> String {
+    if numbers.is_empty() {
+        return String::new();
+    }
+    let row = |one: &Number| {
+        let Number { id, figure, range, says, conditions, scenario, claim, .. } = one;
+        let [says, figure, range, conditions] = [says, figure, range, conditions].map(|text| escape(text));
+        format!(
+            "| <a id=\"{id}\"></a>**{figure}** {range} | {says} | {conditions} | [{scenario}, {claim}](claims/{scenario}.json) |\n"
+        )
+    };
+    let head = "## Numbers to cite\n\n| number | what | conditions | data |\n|---|---|---|---|\n".to_owned();
+    std::iter::once(head).chain(numbers.iter().map(row)).chain(["\n".to_owned()]).collect()
+}
+
+fn number(chosen: &ChosenNumber, rules: &[Rule]) -> Result<Number, String> {
+    let ChosenNumber { id, says, scenario, claim } = chosen;
+    let is_it = |rule: &&Rule| rule.record.scenario == *scenario && rule.decided.claim.id == *claim;
+    let rule = rules.iter().find(is_it).ok_or_else(|| format!("no claim {claim} of {scenario} is published"))?;
+    if rule.outcome().is_none_or(|outcome| outcome == ClaimOutcome::Undecided) {
+        return Err(format!("claim {claim} of {scenario} is not decided; choose another one"));
+    }
+    let filled = Filled::new(&rule.decided.claim, rule.decided.result);
+    let (sentence, figure, range) = filled.sentence(says)?;
+    Ok(Number {
+        id: encoded(id),
+        figure,
+        range,
+        says: plain(&sentence),
+        conditions: plain(&claim_conditions(rule)),
+        scenario: plain(scenario),
+        claim: plain(claim),
+        address: rule.address(),
+        day: plain(rule.record.started.split('T').next().unwrap_or_default()),
+    })
+}
+
+/// The numbers of a claim, without the factor that the claim allows: those of the two strategies themselves.
+struct Filled<'c> {
+    claim: &'c ClaimRecord,
+    value: Option<f64>,
+    against: Option<f64>,
+    ratio: Option<f64>,
+    interval: Option<[f64; 2]>,
+}
+
+impl<'c> Filled<'c> {
+    fn new(claim: &'c ClaimRecord, result: ClaimResult) -> Filled<'c> {
+        let times = if let Than::Other { times, .. } = &claim.than { *times } else { 1.0 };
+        // A limit was not measured.
+        let is_limit = matches!(claim.than, Than::Number(_) | Than::Evaluated { .. });
+        Filled {
+            claim,
+            value: result.value,
+            against: result.against.filter(|_| !is_limit).map(|against| against / times),
+            ratio: result.ratio.map(|ratio| ratio * times),
+            interval: result.interval.map(|ends| ends.map(|end| end * times)),
+        }
+    }
+
+    /// A sentence with the numbers in their places, the first of them by itself, and its range.
+    fn sentence(&self, says: &str) -> Result<(String, String, String), String> {
+        let number = |number: f64| value(self.claim, number);
+        let inverse = self.interval.map(|[low, high]| [high.recip(), low.recip()]);
+        let range = |ends: Option<[f64; 2]>| ends.map(|[low, high]| format!("95 % CI {}", interval(low, high)));
+        let against = || self.against.map(|against| format!("against {}", number(against)));
+        let kinds = [
+            ("{ratio}", self.ratio.map(three), range(self.interval)),
+            ("{inverse}", self.ratio.map(|ratio| three(ratio.recip())), range(inverse)),
+            ("{value}", self.value.map(number), against()),
+            ("{against}", self.against.map(number), None),
+        ];
+        let mut sentence = says.to_owned();
+        let mut first: Option<(String, String)> = None;
+        for (place, text, range) in kinds.into_iter().filter(|(place, ..)| says.contains(place)) {
+            let text = text.ok_or_else(|| format!("its claim has no number for {place}"))?;
+            sentence = sentence.replace(place, &text);
+            let mark = if range.as_ref().is_some_and(|range| range.starts_with("95")) { "× " } else { "" };
+            first.get_or_insert((format!("{mark}{text}"), range.unwrap_or_default()));
+        }
+        let (figure, range) = first.ok_or("its sentence has no {ratio}, {inverse}, {value} or {against}")?;
+        Ok((sentence, figure, range))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::results::Verdict;
+
+    use super::*;
+
+    fn filled(times: f64, says: &str) -> Result<(String, String, String), String> {
+        let than = Than::Other { strategy: "linked".into(), operation: None, times, expression: None };
+        let claim = ClaimRecord { metric: "mean".into(), than, ..ClaimRecord::default() };
+        let result = ClaimResult {
+            verdict: Verdict::Faster,
+            value: Some(1_000_000.0),
+            against: Some(4_000_000.0),
+            ratio: Some(0.25),
+            interval: Some([0.2, 0.5]),
+        };
+        Filled::new(&claim, result).sentence(says)
+    }
+
+    #[test]
+    fn a_sentence_quotes_the_strategies_and_not_the_factor_of_the_claim() {
+        let (says, figure, range) = filled(2.0, "It takes {inverse} times as long: {value}, not {against}.").unwrap();
+        assert_eq!(says, "It takes 2.00 times as long: 1.00 ms, not 2.00 ms.");
+        assert_eq!((figure.as_str(), range.as_str()), ("× 2.00", "95 % CI 1.00-2.50"));
+        let (_, figure, range) = filled(1.0, "It takes {value}.").unwrap();
+        assert_eq!((figure.as_str(), range.as_str()), ("1.00 ms", "against 4.00 ms"));
+        let than = Than::Evaluated { expression: "cap".into(), number: 1.0 };
+        let limit = ClaimRecord { metric: "mean".into(), than, ..ClaimRecord::default() };
+        let result = ClaimResult { verdict: Verdict::Faster, value: Some(1e6), against: Some(4e6), ratio: None, interval: None };
+        let limited = Filled::new(&limit, result);
+        assert_eq!(limited.sentence("It takes {value}.").unwrap().2, "", "a limit is no measurement");
+        assert!(limited.sentence("It takes {against}.").is_err() && limited.sentence("{ratio}").is_err());
+        assert!(filled(1.0, "It takes long.").unwrap_err().contains("no {ratio}"));
+    }
+}

@@ -1,0 +1,145 @@
+//! The page of a scenario: what is compared, what each mix found, the claims, and the documents.
+
+use crate::cli::exit::CliError;
+use crate::cli::report::label;
+use crate::cli::show::{ShownStrategy, shown_strategies};
+use crate::compile::Choice;
+use crate::report::document::{
+    Cell, Column, Headline, Link, Listing, Row, Section, Table, Tone, column, counted, plain,
+};
+use crate::report::{Report, encoded};
+use crate::scenario::Source;
+use crate::studies::published::matrix::{MatrixCell, MixRow, ScenarioMatrix};
+use crate::studies::published::rules::{self, Rule};
+
+use super::cite::Edition;
+
+/// What is known of a scenario.
+pub struct ScenarioPage<'s> {
+    /// Its name.
+    pub name: &'s str,
+    /// Its question.
+    pub title: String,
+    /// What the application does.
+    pub about: String,
+    /// What its strategies keep.
+    pub strategies: Vec<ShownStrategy>,
+    /// What was measured; `None` before any mix was.
+    pub matrix: Option<&'s ScenarioMatrix>,
+}
+
+impl<'s> ScenarioPage<'s> {
+    /// Reads a scenario.
+    ///
+    /// # Errors
+    /// When its text cannot be used.
+    pub fn new(
+        source: Source,
+        name: &'s str,
+        matrix: Option<&'s ScenarioMatrix>,
+    ) -> Result<ScenarioPage<'s>, CliError> {
+        let ready = crate::cli::scenario::prepare_source(source, &Choice::default())?;
+        let strategies = shown_strategies(&ready.scenario, &ready.plan)?;
+        let [title, about] = [&ready.plan.title, &ready.plan.about].map(|text| plain(text));
+        Ok(ScenarioPage { name, title, about, strategies, matrix })
+    }
+
+    /// What it says in a sentence.
+    pub fn answer(&self) -> String {
+        match self.matrix {
+            Some(matrix) if !matrix.answer.is_empty() => matrix.answer.clone(),
+            Some(_) => "No verdict of the mix default yet; each mix below has its own.".to_owned(),
+            None => "No mix is published yet.".to_owned(),
+        }
+    }
+
+    /// The report. `studies` is what sweeps and growth say of it.
+    pub fn report(&self, rules: &[Rule], studies: Vec<Section>, edition: &Edition, place: &str) -> Report {
+        let label = |one: &ShownStrategy| (plain(&one.name), label(&one.name, &one.label));
+        let claims = rules::of_scenario(rules, self.name);
+        let counted_claims = rules.iter().filter(|rule| rule.record.scenario == self.name).count() as u64;
+        let mixes = self.matrix.map_or(0, |matrix| matrix.rows.iter().filter(|row| row.page.is_some()).count() as u64);
+        let headline = Headline {
+            scenario: self.name.to_owned(),
+            title: self.title.clone(),
+            tab: format!("{}: docshape", self.title),
+            about: self.about.clone(),
+            labels: self.strategies.iter().map(label).collect(),
+            sentences: [self.answer()].into_iter().chain(self.flips()).collect(),
+            subject: vec![
+                format!("{}, {}.", counted(mixes, "measured mix"), counted(counted_claims, "claim")),
+                format!("Measure it yourself: docshape run {}.", self.name),
+                format!("Data {}, newest of {}.", edition.data, edition.day),
+            ],
+            ..Headline::default()
+        };
+        let sections = [self.mixes(), claims]
+            .into_iter()
+            .flatten()
+            .chain(studies)
+            .chain([self.documents(), edition.section(self.name, &self.title, place)]);
+        Report::of(headline, sections)
+    }
+
+    fn flips(&self) -> Vec<String> {
+        self.matrix.map_or_else(Vec::new, |matrix| matrix.flips.clone())
+    }
+
+    /// Calls per second by mix and strategy.
+    fn mixes(&self) -> Option<Section> {
+        let matrix = self.matrix?;
+        let columns = matrix.strategies.iter().map(|strategy| Column {
+            heading: strategy.name.clone() + if strategy.is_unsafe { " (unsafe)" } else { "" },
+            ..column("strategy", "", "Calls per second against the best strategy of the mix.")
+        });
+        let row = |row: &MixRow| {
+            let name = Cell::text(&row.mix).remark(row.badges().join(", ")).link(row.page.as_ref().map(above));
+            let cells = match row.missing() {
+                Some(reason) => vec![Cell::text(format!("not measured: {reason}")).tone(Tone::Faint)],
+                None => row.first().iter().map(|cell| shown(cell, row.is_estimated())).collect(),
+            };
+            let id = format!("{}/{}", encoded(&matrix.name), encoded(&row.mix));
+            Row { cells, ..Row::new(name).id(Some(id)) }
+        };
+        let table = Table {
+            columns: columns.collect(),
+            rows: matrix.rows.iter().map(row).collect(),
+            ..Table::empty("mixes", "Mixes", column("mix", "mix", "The mix of operations."))
+        };
+        let lead = "Calls per second of a mix while every client has a call: × 2 is half of the best of the row. Each mix leads \
+                    to its report.";
+        let note = "best: the strategy to choose, shown to make more calls per second than all others. tied best: leads, and is not told apart \
+                    from another. est.: not measured, but estimated from the times of single operations.";
+        Section::new("mixes", "Which strategy in which mix").lead(lead).table(table).note(note).with_rows()
+    }
+
+    /// A document of each collection of each strategy.
+    fn documents(&self) -> Section {
+        let listing = |one: &ShownStrategy| Listing {
+            lead: [plain(&one.name), plain(&one.about)].join(": "),
+            language: "js",
+            lines: one.documents.trim().lines().map(plain).collect(),
+        };
+        let code = self.strategies.iter().map(listing).collect();
+        let lead = format!(
+            "A document of each collection with its indexes, as docshape makes them. docshape show {} also has the commands.",
+            self.name
+        );
+        Section { code, ..Section::new("documents", "What each strategy stores").lead(lead) }
+    }
+}
+
+/// An address in the folder above.
+fn above(address: &String) -> Link {
+    Link::File(format!("../{address}"))
+}
+
+fn shown(cell: &MatrixCell, is_estimated: bool) -> Cell {
+    let tone = match cell.class().as_str() {
+        "b" => Tone::Best,
+        "t" => Tone::Good,
+        "l" => Tone::Strong,
+        _ => Tone::Plain,
+    };
+    Cell::text(cell.text()).remark(cell.full_remark(is_estimated)).tone(tone)
+}
