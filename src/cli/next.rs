@@ -96,10 +96,14 @@ impl NextCommand {
         output::message(&self.line());
     }
 
-    /// The line, as a shell takes it.
+    /// The line.
     pub(crate) fn line(&self) -> String {
-        let words: Vec<String> = self.words.iter().map(|word| quoted(&plain(word))).collect();
-        format!("Next: {}\n", words.join(" "))
+        format!("Next: {}\n", self.command())
+    }
+
+    /// The command, as a shell takes it.
+    pub(crate) fn command(&self) -> String {
+        self.words.iter().map(|word| quoted(&plain(word))).collect::<Vec<_>>().join(" ")
     }
 }
 

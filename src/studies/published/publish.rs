@@ -226,7 +226,7 @@ fn place(into: &Path, found: &PublishedRecord) -> PathBuf {
 }
 
 /// A name as one part of a path: it leads nowhere else, is not hidden, and is valid on every system.
-pub(super) fn part(name: &str) -> String {
+fn part(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let part: String = name.chars().take(LONGEST_PART).map(|c| if fits(c) { c } else { '-' }).collect();
     let part = part.trim_start_matches('.').trim_end_matches('.');

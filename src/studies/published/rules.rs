@@ -1,9 +1,11 @@
 //! Rules of thumb: what the sources say of document shapes, what was measured, and where the answer turns.
 
+use std::collections::BTreeMap;
+
 use crate::report::document::{Cell, Headline, Measure, Row, Section, Table, Tone, column, counted, plain};
 use crate::report::run::sections::claims::{self, BY_DESIGN, ClaimView};
 use crate::report::{Report, encoded};
-use crate::results::{ClaimOutcome, ClaimRecord, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, RunRecord};
+use crate::results::{ClaimOutcome, ClaimRecord, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord, Part, RunRecord};
 
 /// Results beneath a folder.
 #[derive(Debug, Default)]
@@ -103,6 +105,18 @@ impl PublishedResults {
     }
 }
 
+/// How many claims of one scenario have which verdict, as [`of_scenario`] shows them; `None` without any.
+pub(super) fn count(rules: &[Rule], scenario: &str) -> Option<String> {
+    let mut found: BTreeMap<(u8, &str), usize> = BTreeMap::new();
+    for rule in rules.iter().filter(|rule| rule.record.scenario == scenario) {
+        let (word, _, place) = rule.verdict();
+        *found.entry((place, word)).or_default() += 1;
+    }
+    let parts: Vec<String> = found.iter().map(|((_, word), number)| format!("{number} {word}")).collect();
+    let all = found.values().sum::<usize>() as u64;
+    (all > 0).then(|| format!("{}: {}", counted(all, "claim"), parts.join(", ")))
+}
+
 /// The claims of one scenario with their verdicts; `None` without any.
 pub(super) fn of_scenario(rules: &[Rule], scenario: &str) -> Option<Section> {
     let mut own: Vec<&Rule> = rules.iter().filter(|rule| rule.record.scenario == scenario).collect();
@@ -176,13 +190,22 @@ fn claim_table<'c>(
     Table::new(id, title, column("id", "scenario, id", "The scenario and the id."), measures, rows).list()
 }
 
+/// Whether the number of a claim is of calls by themselves, one client at a time.
+fn is_by_itself(rule: &Rule, run: &ClaimsRunRecord) -> bool {
+    let claim = rule.view.claim;
+    let metric = claim.known_metric().filter(|_| claim.audit.is_none());
+    let part = metric.and_then(|metric| metric.parts().first());
+    part.map_or_else(|| run.parts.iter().all(|part| part == Part::Own.name()), |part| *part == Part::Own)
+}
+
 /// Under which conditions a claim was decided.
 pub(super) fn claim_conditions(rule: &Rule) -> String {
     let record = rule.record;
     let server = record.server.as_ref().map(|version| format!("MongoDB {version}"));
     let of_run = rule.run.map(|run| {
+        let clients = if is_by_itself(rule, run) { "one client".to_owned() } else { counted(run.clients, "client") };
         let set: String = run.set.iter().map(|(name, value)| format!(", {name} = {value}")).collect();
-        format!("{}, mix {}{set}", counted(run.rounds, "round"), run.mix)
+        format!("{}, mix {}, {clients}{set}", counted(run.rounds, "round"), run.mix)
     });
     let parts = [server, Some(format!("preset {}", record.preset.name())), of_run];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

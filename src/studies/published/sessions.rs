@@ -8,7 +8,9 @@ use crate::results::{
     ComparedNumber, MetricRecord, PublishedAnswer, PublishedMetric, PublishedRecord, SessionRecord, SessionsRecord,
     SpreadRecord, Standing,
 };
-use crate::stats::{ConfidenceInterval, QuotedRatio, ResultSessions, SessionSpread, quoted, session_ratios};
+use crate::stats::{self, ConfidenceInterval, QuotedRatio, ResultSessions, SessionSpread, quoted, session_ratios};
+
+use super::matrix::PlacedResult;
 
 /// Characters of a hash that a message shows.
 const SHOWN_HASH: usize = 12;
@@ -147,18 +149,26 @@ pub fn answer_text(result: &PublishedRecord, spreads: &Spreads) -> Option<String
     (!answer.leading.is_empty()).then(|| plain(&phrase::answer(&answer, baseline).concat()))
 }
 
+/// The spread as `sessions.json` has it.
+pub fn record(results: &[PlacedResult]) -> String {
+    format!("{}\n", serde_json::to_string(&spread(results)).unwrap_or_default())
+}
+
+/// The spread of all results.
+pub fn spread(results: &[PlacedResult]) -> SessionsRecord {
+    stats::spreads(&results.iter().map(|one| of_result(&one.record)).collect::<Vec<_>>())
+}
+
 /// How far another session may be from an interval of one session, in a sentence; `None` where no result has two sessions.
 pub fn further<'r>(results: impl Iterator<Item = &'r PublishedRecord>) -> Option<String> {
     let results: Vec<ResultSessions> = results.map(of_result).collect();
-    let of = |metric: PublishedMetric, noun: &str| {
-        Some(format!("{} {noun}", percent(SessionSpread::of(&results, metric)?.further())))
+    let known = |metric: PublishedMetric| {
+        let further = SessionSpread::of(&results, metric)?.further();
+        further.is_finite().then_some((metric.column().label, further))
     };
-    let parts =
-        [of(PublishedMetric::OWN_TIME, "for times"), of(PublishedMetric::CALLS_PER_SECOND, "for calls per second")];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| {
-        format!("An interval is that of one session; another session may differ by a further {}.", parts.join(" and "))
-    })
+    let known = [PublishedMetric::OWN_TIME, PublishedMetric::CALLS_PER_SECOND].into_iter().filter_map(known);
+    let text = phrase::other_session(&known.collect::<Vec<_>>())?;
+    Some(format!("Where there is an interval, it is that of one session; {text}."))
 }
 
 /// The spread as a table in Markdown, for docs/method.md.

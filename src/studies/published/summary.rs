@@ -12,13 +12,12 @@ use crate::report::rule_source::RuleSource;
 use crate::report::{HTML_FILE, MARKDOWN_FILE, Markdown, NamedRun, Report, Section, counted, plain};
 use crate::results::{self, CLAIMS_FILE, ClaimsRecord, PUBLISHED_FILE, PublishedRecord, Status};
 use crate::scenario::GROUPS;
-use crate::stats;
 
 use super::matrix::{Matrix, PlacedResult};
 use super::publish;
 use super::rules::PublishedResults;
 use super::sessions;
-use super::site::numbers;
+use super::site::numbers::{self, NUMBERS_FILE};
 use super::summary_file::published;
 
 /// A folder with claims of several scenarios, each in a file of its own.
@@ -56,7 +55,11 @@ pub fn summary(arguments: &SummaryArguments, sources: &[RuleSource]) -> Result<E
     let usable = runs.iter().filter_map(|run| placed(&found.root, run));
     let results: Vec<PlacedResult> = results.into_iter().chain(usable).collect();
     let matrix = matrix(results);
-    let numbers = numbers::markdown(&numbers::numbers(folder, &found.results(sources, &|_| String::new())?.rules())?);
+    let numbers = if folder.join(NUMBERS_FILE).is_file() {
+        numbers::markdown(&numbers::numbers(folder, &found.results(sources, &|_| String::new())?.rules())?)
+    } else {
+        String::new()
+    };
     let own = if runs.is_empty() { String::new() } else { format!("\n{}", Markdown.sections(&Report::of_runs(&runs))) };
     output::print(&[matrix.head(), numbers, matrix.to_string(), own].concat())?;
     Ok(Exit::Success)
@@ -78,11 +81,9 @@ fn print_sessions(found: &ResultFiles, folder: &Path, format: ReportFormat) -> R
             folder.display()
         )));
     }
-    let results: Vec<_> = results.iter().map(|one| sessions::of_result(&one.record)).collect();
-    let spreads = stats::spreads(&results);
     output::print(&match format {
-        ReportFormat::Json => format!("{}\n", serde_json::to_string(&spreads).unwrap_or_default()),
-        _ => sessions::table(&spreads),
+        ReportFormat::Json => sessions::record(&results),
+        _ => sessions::table(&sessions::spread(&results)),
     })?;
     Ok(Exit::Success)
 }

@@ -62,9 +62,11 @@ fn the_page_of_a_scenario_has_its_strategies_and_verdicts() {
 }
 
 #[test]
-fn the_rules_of_thumb_are_fresh() {
+fn pages_over_all_results_are_fresh() {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-    assert_fresh(&["summary", results.to_str().unwrap(), "--rules"], "results", "rules.md");
+    let results = results.to_str().unwrap();
+    assert_fresh(&["summary", results], "results", "README.md");
+    assert_fresh(&["summary", results, "--rules"], "results", "rules.md");
     let ended = run(&mut docshape(&["summary", "tests", "--rules"]));
     assert!(ended.code == 2 && ended.err.contains("nothing beneath tests has rules"), "{}", ended.err);
 }

@@ -49,9 +49,7 @@ fn write_scenario(out: &mut dyn Write, scenario: &ScenarioMatrix, has_setups: bo
         let cells = row.first().iter().map(|cell| format!(" {} |", written(cell, row.is_estimated())));
         writeln!(out, "| {} |{}", name(row, has_setups), cells.collect::<String>())?;
     }
-    let missing = scenario.rows.iter().filter_map(|row| Some(format!("{} ({})", escape(&row.mix), row.missing()?)));
-    let missing: Vec<String> = missing.collect();
-    if missing.is_empty() { Ok(()) } else { writeln!(out, "\nNot measured: {}.", missing.join(", ")) }
+    scenario.missing().map_or(Ok(()), |missing| writeln!(out, "\n{}", escape(&missing)))
 }
 
 fn name(row: &MixRow, has_setups: bool) -> String {

@@ -105,8 +105,15 @@ fn key(record: &PublishedRecord) -> (String, Setup, Preset) {
 }
 
 impl ScenarioMatrix {
+    /// The mixes without numbers, and why, in a sentence; `None` without any.
+    pub fn missing(&self) -> Option<String> {
+        let missing = self.rows.iter().filter_map(|row| Some(format!("{} ({})", row.mix, row.missing()?)));
+        let missing: Vec<String> = missing.collect();
+        (!missing.is_empty()).then(|| format!("Not measured: {}.", missing.join(", ")))
+    }
+
     /// Whether the row at a place is the first one of its mix, to which links lead.
-    fn is_first(&self, place: &usize) -> bool {
+    pub(crate) fn is_first(&self, place: &usize) -> bool {
         let mix = |place: usize| self.rows.get(place).map(|row| &row.mix);
         (0..*place).all(|before| mix(before) != mix(*place))
     }

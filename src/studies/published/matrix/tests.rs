@@ -233,7 +233,7 @@ fn a_hundred_and_forty_results_are_a_small_page() {
         results.push(one);
     }
     let text = page(&matrix(results));
-    assert!(text.len() < 350_000, "{} bytes without rules", text.len());
+    assert!(text.len() < 350_000, "{} bytes", text.len());
 }
 
 /// The result with this text in every place.

@@ -1,17 +1,33 @@
 //! How a page or a number is cited: as a text, and as an entry of BibTeX.
 
-use crate::report::Section;
 use crate::report::document::Listing;
+use crate::report::{Section, plain};
 
 /// Where a site is, and of which data it is made.
 #[derive(Debug, Clone)]
 pub struct Edition {
     /// The address of the site, which ends in a slash; empty where nobody said.
     pub url: String,
-    /// What identifies its data: the beginning of a hash over all results.
+    /// What identifies its data: the beginning of a hash over all summaries, claims, sweeps and growth.
     pub data: String,
-    /// The day of the newest measurement.
+    /// When the newest of its runs and claims was measured.
+    pub newest: Measured,
+}
+
+/// When something was measured, and by which version.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Measured {
+    /// The day, `2026-11-28`.
     pub day: String,
+    /// The version of docshape.
+    pub version: String,
+}
+
+impl Measured {
+    /// That of a record which was started then, RFC 3339.
+    pub fn new(started: &str, version: &str) -> Measured {
+        Measured { day: plain(started.split('T').next().unwrap_or_default()), version: plain(version) }
+    }
 }
 
 /// Something to cite.
@@ -24,17 +40,16 @@ pub struct Citation {
 }
 
 impl Edition {
-    /// The citation of what is at a place of the site, measured on a day.
-    pub fn cite(&self, key: &str, title: &str, place: &str, day: &str) -> Citation {
+    /// The citation of what is at a place of the site.
+    pub fn cite(&self, key: &str, title: &str, place: &str, Measured { day, version }: &Measured) -> Citation {
         let Edition { url, data, .. } = self;
-        let version = env!("CARGO_PKG_VERSION");
         let address = if url.is_empty() { String::new() } else { format!("{url}{place}") };
         let year = day.split('-').next().unwrap_or_default();
         let made = format!("docshape {version}, measured {day}, data {data}");
         let lines = [
             format!("@misc{{docshape-{key},"),
             "  author = {{The docshape developers}},".to_owned(),
-            format!("  title = {{{}}},", escaped(title)),
+            format!("  title = {{{{{}}}}},", escaped(title)),
             format!("  year = {{{year}}},"),
             format!("  note = {{{}}},", escaped(&made)),
         ];
@@ -45,8 +60,8 @@ impl Edition {
     }
 
     /// The section of a page that says how to cite it.
-    pub fn section(&self, key: &str, title: &str, place: &str) -> Section {
-        let Citation { text, bibtex } = self.cite(key, title, place, &self.day);
+    pub fn section(&self, key: &str, title: &str, place: &str, measured: &Measured) -> Section {
+        let Citation { text, bibtex } = self.cite(key, title, place, measured);
         let listing = |lead: &str, language, text: &str| Listing {
             lead: lead.to_owned(),
             language,
@@ -61,7 +76,7 @@ impl Edition {
 fn escaped(text: &str) -> String {
     let one = |c: char| match c {
         '%' | '&' | '_' | '#' | '$' => format!("\\{c}"),
-        '{' | '}' | '\\' => String::new(),
+        '{' | '}' | '\\' | '~' | '^' => String::new(),
         _ => c.to_string(),
     };
     text.chars().map(one).collect()
@@ -73,19 +88,16 @@ mod tests {
 
     #[test]
     fn a_citation_names_version_day_data_and_place() {
-        let edition = Edition { url: "https://example.org/".into(), data: "0a1b".into(), day: "2026-11-28".into() };
-        let Citation { text, bibtex } =
-            edition.cite("linked", "Linked {comments} take 50 %.", "index.html#linked", "2026-11-27");
-        let version = env!("CARGO_PKG_VERSION");
-        assert_eq!(
-            text,
-            format!(
-                "Linked {{comments}} take 50 %. docshape {version}, measured 2026-11-27, data 0a1b. https://example.org/index.html#linked"
-            )
-        );
-        assert!(bibtex.contains("title = {Linked comments take 50 \\%.}"), "{bibtex}");
+        let measured = Measured::new("2026-11-27T10:00:00Z", "0.2.0");
+        let edition = Edition { url: "https://example.org/".into(), data: "0a1b".into(), newest: measured.clone() };
+        let cite =
+            |edition: &Edition| edition.cite("linked", "Linked {comments} take 50 %.", "index.html#linked", &measured);
+        let Citation { text, bibtex } = cite(&edition);
+        let made = "docshape 0.2.0, measured 2026-11-27, data 0a1b.";
+        assert_eq!(text, format!("Linked {{comments}} take 50 %. {made} https://example.org/index.html#linked"));
+        assert!(bibtex.contains("title = {{Linked comments take 50 \\%.}}"), "{bibtex}");
         assert!(bibtex.contains("url = {https://example.org/index.html#linked}"), "{bibtex}");
-        let nowhere = Edition { url: String::new(), ..edition }.cite("linked", "Title.", "x", "2026-11-27");
+        let nowhere = cite(&Edition { url: String::new(), ..edition });
         assert!(!nowhere.bibtex.contains("url") && nowhere.text.ends_with("data 0a1b."), "{nowhere:?}");
     }
 }

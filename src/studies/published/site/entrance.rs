@@ -47,11 +47,10 @@ struct EntrancePage<'e> {
 pub fn page(numbers: &[Number], groups: &[QuestionGroup], [subject, further]: [&str; 2], edition: &Edition) -> String {
     let cited = |number: &'_ Number| {
         let place = format!("{INDEX_FILE}#{}", number.id);
-        let title = format!(
-            "{} ({}: {}, {}; {}.)",
-            number.says, number.scenario, number.figure, number.range, number.conditions
-        );
-        edition.cite(&number.id, &title, &place, &number.day)
+        let found = [number.figure.as_str(), &number.range].into_iter().filter(|text| !text.is_empty());
+        let found = found.collect::<Vec<_>>().join(", ");
+        let title = format!("{} ({}: {found}; {}.)", number.says, number.scenario, number.conditions);
+        edition.cite(&number.id, &title, &place, &number.measured)
     };
     let style = [include_str!("../../../report/write/html/report.css"), include_str!("entrance.css")].concat();
     let page = EntrancePage {
@@ -65,7 +64,7 @@ pub fn page(numbers: &[Number], groups: &[QuestionGroup], [subject, further]: [&
             "results",
             "Which MongoDB schema? Published results of docshape.",
             INDEX_FILE,
-            &edition.day,
+            &edition.newest,
         ),
     };
     format!("{page}\n")

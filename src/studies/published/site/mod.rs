@@ -24,8 +24,8 @@ use crate::cli::output;
 use crate::cli::report::{report_of, write_pages, write_study, written};
 use crate::report::document::capitalised;
 use crate::report::rule_source::RuleSource;
-use crate::report::{Cell, HTML_FILE, Html, Link, MARKDOWN_FILE, Onward, Report, Section};
-use crate::results::{self, PUBLISHED_FILE, StudyKind};
+use crate::report::{Cell, HTML_FILE, Html, Link, MARKDOWN_FILE, Onward, Report, Section, encoded};
+use crate::results::{self, PUBLISHED_FILE, RUN_FILE, ResultsError, SESSIONS_FILE, StudyKind};
 use crate::scenario::Source;
 
 use super::matrix::{Matrix, html};
@@ -34,15 +34,18 @@ use super::rules::Rule;
 use super::sessions;
 use super::summary::{ResultFiles, find, matrix};
 
-use cite::Edition;
+use cite::{Edition, Measured};
 use entrance::{Question, QuestionGroup};
 use scenario::ScenarioPage;
 
 /// Characters of the hash that identifies the data.
 const SHOWN_HASH: usize = 12;
 
-/// Folders next to the results to which pages lead.
-const NEIGHBOURS: [&str; 2] = ["docs", "scenarios"];
+/// The folder of a scenario's runs that `--save-run` named.
+const SAVED_RUNS: &str = "saved-runs";
+
+/// Folders next to the results to which pages lead, each with a file that docshape's own has.
+const NEIGHBOURS: [(&str, &str); 2] = [("docs", "reading.md"), ("scenarios", "blog-comments.yaml")];
 
 /// `site`.
 #[derive(Debug, Clone, Args)]
@@ -68,44 +71,52 @@ pub fn site(arguments: &SiteArguments, sources: &[RuleSource], study: StudyRepor
     let SiteArguments { results, out, url } = arguments;
     check_place(results, out)?;
     let failed = |error: io::Error| write_error(out, &error);
+    // A link leads to the folder that is replaced.
+    let out = &fs::canonicalize(out).unwrap_or_else(|_| out.clone());
     let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent).map_err(failed)?;
     let open = fs::Permissions::from_mode(0o777);
     let folder = tempfile::Builder::new().prefix(".site-").permissions(open).tempdir_in(parent).map_err(failed)?;
     let root = folder.path();
     copy(results, root).map_err(failed)?;
-    for neighbour in NEIGHBOURS {
+    for (neighbour, file) in NEIGHBOURS {
         let from = results.join("..").join(neighbour);
-        if from.is_dir() && !root.join(neighbour).exists() {
+        if from.join(file).is_file() && !root.join(neighbour).exists() {
             copy(&from, &root.join(neighbour)).map_err(failed)?;
         }
     }
-    let mut site = Site { root, found: find(root, sources)?, sources, runs: Vec::new(), studies: Vec::new() };
-    if site.found.published.is_empty() && site.found.rules.is_empty() {
-        return Err(CliError::usage(format!(
-            "nothing beneath {} is a published result: no {PUBLISHED_FILE}, no claims, no sweep; name the folder that docshape publish \
-             writes into",
-            results.display()
-        )));
-    }
-    site.place_pages()?;
-    site.write_reports(study)?;
-    site.write_overviews(url.as_deref().unwrap_or_default())?;
+    // Files are read from the copy; the user knows those that were copied.
+    let shown = |error: CliError| {
+        let message = error.message.replace(&*root.to_string_lossy(), &results.to_string_lossy());
+        CliError { message, ..error }
+    };
+    Site::new(root, sources).and_then(|site| site.write(study, url.as_deref().unwrap_or_default())).map_err(shown)?;
     replace(folder, out).map_err(failed)?;
-    output::print(&format!("{}\n", out.join(INDEX_FILE).display()))?;
+    output::print(&format!("{}\n", arguments.out.join(INDEX_FILE).display()))?;
     Ok(Exit::Success)
 }
 
 /// A site is not written over its own results, nor over other files.
 fn check_place(results: &Path, out: &Path) -> Result<(), CliError> {
     let advice = "choose another folder with --out";
+    if !results.is_dir() {
+        return Err(CliError::usage(format!("{} is no folder; name that of published results", results.display())));
+    }
     let real = |path: &Path| fs::canonicalize(path).ok();
-    let from = real(results).ok_or_else(|| CliError::usage(format!("there is no folder {}", results.display())))?;
+    let from = real(results).unwrap_or_default();
     let parent = out
         .ancestors()
         .skip(1)
         .find_map(|folder| real(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }));
     let to = real(out).or(parent).unwrap_or_default();
+    let neighbour =
+        NEIGHBOURS.iter().find(|(name, _)| real(&results.join("..").join(name)).is_some_and(|one| to.starts_with(one)));
+    if let Some((name, _)) = neighbour {
+        return Err(CliError::usage(format!("{} is within {name}, which the site contains; {advice}", out.display())));
+    }
+    if real(out).is_some_and(|out| real(Path::new(".")).is_some_and(|current| current.starts_with(out))) {
+        return Err(CliError::usage(format!("{} contains the current folder; {advice}", out.display())));
+    }
     if to.starts_with(&from) || real(out).is_some_and(|out| from.starts_with(out)) {
         return Err(CliError::usage(format!(
             "{} and {} contain each other; {advice}",
@@ -123,7 +134,7 @@ fn check_place(results: &Path, out: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Copies a folder without hidden files. Links are not followed.
+/// Copies a folder without hidden files, and without runs that are not published. Links are not followed.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -133,7 +144,9 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
             continue;
         }
         if kind.is_dir() {
-            copy(&entry.path(), &to.join(name))?;
+            if !entry.path().join(RUN_FILE).is_file() && name != SAVED_RUNS {
+                copy(&entry.path(), &to.join(name))?;
+            }
         } else if kind.is_file() {
             fs::copy(entry.path(), to.join(name))?;
         }
@@ -151,26 +164,53 @@ struct Site<'s> {
     studies: Vec<PathBuf>,
 }
 
-impl Site<'_> {
+impl<'s> Site<'s> {
+    fn new(root: &'s Path, sources: &'s [RuleSource]) -> Result<Site<'s>, CliError> {
+        let mut site = Site { root, found: find(root, sources)?, sources, runs: Vec::new(), studies: Vec::new() };
+        if site.found.published.is_empty() && site.found.rules.is_empty() {
+            return Err(CliError::usage(format!(
+                "nothing beneath {} is a published result: no {PUBLISHED_FILE}, no claims, no sweep; name the folder that docshape \
+                 publish writes into",
+                root.display()
+            )));
+        }
+        site.place_pages()?;
+        Ok(site)
+    }
+
+    fn write(&self, study: StudyReport, url: &str) -> Result<(), CliError> {
+        self.write_reports(study)?;
+        self.write_overviews(url)
+    }
+
     /// Finds the folders with a report, and puts an empty file in the place of every page to which others lead.
     fn place_pages(&mut self) -> Result<(), CliError> {
         let mut folders = vec![self.root.to_owned()];
         while let Some(folder) = folders.pop() {
-            let entries = fs::read_dir(&folder).map_err(|error| write_error(&folder, &error))?;
-            folders.extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()));
+            let unreadable = |error: io::Error| CliError::usage(format!("cannot read {}: {error}", folder.display()));
+            for entry in fs::read_dir(&folder).map_err(unreadable)? {
+                let path = entry.map_err(unreadable)?.path();
+                folders.extend(path.is_dir().then_some(path));
+            }
             match StudyKind::of(&folder) {
                 Ok(StudyKind::Run) => {
                     write(&folder.join(HTML_FILE), "")?;
                     self.runs.push(folder);
                 }
-                Ok(StudyKind::Claims) | Err(_) => {}
+                Ok(StudyKind::Claims) | Err(ResultsError::NoStudy(_)) => {}
                 Ok(_) => self.studies.push(folder),
+                Err(error) => return Err(error.into()),
             }
         }
         for (name, _) in SCENARIOS {
             let page = self.root.join(name);
             fs::create_dir_all(&page).map_err(|error| write_error(&page, &error))?;
             write(&page.join(INDEX_FILE), "")?;
+        }
+        let sessions = self.root.join(SESSIONS_FILE);
+        if !sessions.is_file() {
+            // By which reports know the folder of all results.
+            write(&sessions, &sessions::record(&self.found.published()?))?;
         }
         [INDEX_FILE, MATRIX_FILE, RULES_FILE].into_iter().try_for_each(|name| write(&self.root.join(name), ""))
     }
@@ -202,21 +242,27 @@ impl Site<'_> {
     /// The address of the report in a folder of the site: its page, where there is one.
     fn report_in(&self, folder: &str) -> String {
         let name = [HTML_FILE, MARKDOWN_FILE].into_iter().find(|name| self.root.join(folder).join(name).is_file());
-        format!("{folder}/{}", name.unwrap_or(MARKDOWN_FILE))
+        let folders = folder.split('/').filter(|part| !part.is_empty()).map(encoded);
+        folders.chain([name.unwrap_or(MARKDOWN_FILE).to_owned()]).collect::<Vec<_>>().join("/")
     }
 
     /// The pages of scenarios, and those over all.
     fn write_overviews(&self, url: &str) -> Result<(), CliError> {
         let placed = self.found.published()?;
         let results = self.found.results(self.sources, &|folder| self.report_in(folder))?;
-        let days = placed.iter().map(|one| &one.record.started).chain(results.claims.iter().map(|one| &one.started));
+        let newest = |is_meant: &dyn Fn(&str) -> bool| {
+            let runs = placed.iter().map(|one| &one.record).filter(|one| is_meant(&one.scenario.name));
+            let claims = results.claims.iter().filter(|one| is_meant(&one.scenario));
+            let runs = runs.map(|one| Measured::new(&one.started, &one.version));
+            runs.chain(claims.map(|one| Measured::new(&one.started, &one.version))).max()
+        };
         let edition = Edition {
             url: if url.is_empty() { String::new() } else { format!("{}/", url.trim_end_matches('/')) },
             data: self.data_version()?,
-            day: days.max().and_then(|started| started.split('T').next()).unwrap_or_default().to_owned(),
+            newest: newest(&|_| true).unwrap_or_default(),
         };
         let further = sessions::further(placed.iter().map(|one| &one.record)).unwrap_or_default();
-        let matrix = matrix(placed);
+        let matrix = matrix(placed.clone());
         write(&self.root.join(MATRIX_FILE), &html::page(&matrix))?;
         let rules = Report::of_rules(&results).leading_to(to_overviews());
         write(&self.root.join(RULES_FILE), &written(&Html, &rules))?;
@@ -226,7 +272,11 @@ impl Site<'_> {
         for (title, scenarios) in by_group()? {
             let own = |name: &str| scenarios.iter().any(|scenario| scenario.name.value == name);
             let questions = SCENARIOS.into_iter().filter(|(name, _)| own(name));
-            let questions = questions.map(|(name, text)| self.write_scenario(name, text, &matrix, &rules, &edition));
+            let write = |(name, text)| {
+                let measured = newest(&|scenario| scenario == name);
+                self.write_scenario(name, text, (&matrix, &rules), (&edition, measured.as_ref()))
+            };
+            let questions = questions.map(write);
             groups.push(QuestionGroup { title: capitalised(title), questions: questions.collect::<Result<_, _>>()? });
         }
         write(&self.root.join(INDEX_FILE), &entrance::page(&numbers, &groups, [&matrix.subject, &further], &edition))
@@ -237,17 +287,16 @@ impl Site<'_> {
         &self,
         name: &str,
         text: &str,
-        matrix: &Matrix,
-        rules: &[Rule],
-        edition: &Edition,
+        (matrix, rules): (&Matrix, &[Rule]),
+        (edition, measured): (&Edition, Option<&Measured>),
     ) -> Result<Question, CliError> {
-        let measured = matrix.groups.iter().flat_map(|group| &group.scenarios).find(|one| one.name == name);
-        let scenario = ScenarioPage::new(Source::new(name, text), name, measured)?;
+        let results = matrix.groups.iter().flat_map(|group| &group.scenarios).find(|one| one.name == name);
+        let scenario = ScenarioPage::new(Source::new(name, text), name, results)?;
         let page = format!("{name}/{INDEX_FILE}");
-        let report = scenario.report(rules, self.studies_of(name)?, edition, &page);
+        let report = scenario.report(rules, self.studies_of(name)?, edition, (&page, measured));
         let report = report.leading_to(onward::of_scenario(self.root, name));
         write(&self.root.join(&page), &written(&Html, &report))?;
-        Ok(Question { page, answer: scenario.answer(), title: scenario.title })
+        Ok(Question { page, answer: scenario.answer(rules), title: scenario.title })
     }
 
     /// What sweeps and growth say of a scenario.
@@ -298,10 +347,11 @@ mod tests {
         save(&sample::whole(&sample::run(8)), run.path()).unwrap();
         let machine = Some("m6i".to_owned());
         publish(&PublishArguments { run: run.path().to_owned(), into: into.clone(), machine, replace: false }).unwrap();
-        for folder in ["results/claims", "docs"] {
+        for folder in ["results/claims", "results/blog-comments/20260101", "docs"] {
             fs::create_dir_all(place.path().join(folder)).unwrap();
         }
-        fs::write(into.join(SESSIONS_FILE), "{}").unwrap();
+        // A run that is not published, and not even whole.
+        fs::write(into.join("blog-comments/20260101").join(RUN_FILE), "{").unwrap();
         fs::write(place.path().join("docs/reading.md"), "").unwrap();
         let claims = include_str!("../../../../results/claims/trees.json");
         fs::write(into.join("claims/trees.json"), claims).unwrap();
@@ -337,11 +387,19 @@ mod tests {
         for link in ["../../index.html", "../../../matrix.html#blog-comments/default", "../../../docs/reading.md"] {
             assert!(report.contains(&format!(r#"href="{link}""#)), "{link}");
         }
+        assert!(!place.path().join("site/blog-comments/20260101").exists());
+        assert!(!entrance.contains(", ;") && entrance.contains("--claims=C51e"), "{entrance}");
         // Again in its place.
         written_from(place.path(), "site").unwrap();
         number(&place.path().join("results"), "C99");
         let error = written_from(place.path(), "site").unwrap_err().message;
         assert!(error.contains("nested: no claim C99 of trees is published"), "{error}");
+        assert!(
+            error.contains(&*place.path().join("results").to_string_lossy()) && !error.contains(".site-"),
+            "{error}"
+        );
+        let left = fs::read_dir(place.path()).unwrap().flatten().map(|entry| entry.file_name());
+        assert!(!left.into_iter().any(|name| name.to_string_lossy().starts_with(".site-")));
         assert!(place.path().join("site").join(MATRIX_FILE).is_file(), "the old site is still there");
     }
 
@@ -349,7 +407,10 @@ mod tests {
     fn a_site_is_written_over_nothing_else() {
         let place = results();
         let refused = |out: &str| written_from(place.path(), out).unwrap_err().message;
-        assert!(refused("docs").contains("is no site"), "{}", refused("docs"));
+        assert!(refused("docs").contains("is within docs"), "{}", refused("docs"));
+        fs::create_dir(place.path().join("own")).unwrap();
+        fs::write(place.path().join("own/letter.txt"), "").unwrap();
+        assert!(refused("own").contains("is no site"), "{}", refused("own"));
         assert!(refused("results/site").contains("contain each other"), "{}", refused("results/site"));
         assert!(refused("results").contains("contain each other"));
         assert!(refused(".").contains("contain each other"));

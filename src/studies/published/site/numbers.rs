@@ -1,16 +1,22 @@
 //! Numbers to cite: sentences that an editor has chosen, with numbers that claims have measured.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::cli::catalogue::SCENARIOS;
 use crate::cli::exit::CliError;
+use crate::cli::next::NextCommand;
+use crate::cli::onward::{INDEX_FILE, RULES_FILE};
 use crate::report::run::sections::claims::value;
 use crate::report::write::escape::escape;
 use crate::report::{encoded, interval, plain, three};
 use crate::results::{ClaimOutcome, ClaimRecord, ClaimResult, Than};
 use crate::studies::published::rules::{Rule, claim_conditions};
+
+use super::cite::Measured;
 
 /// The file next to the results that chooses them.
 pub const NUMBERS_FILE: &str = "numbers.json";
@@ -55,10 +61,14 @@ pub struct Number {
     pub scenario: String,
     /// The claim.
     pub claim: String,
-    /// Where the claim is on the page of its scenario.
-    pub address: String,
-    /// The day on which it was measured, `2026-11-28`.
-    pub day: String,
+    /// The page with the claim, and its place there.
+    pub page: String,
+    /// The file with the claim's numbers; `None` where it is not among the claims of scenarios.
+    pub data: Option<String>,
+    /// The command that measures it again.
+    pub command: String,
+    /// When it was measured.
+    pub measured: Measured,
 }
 
 /// The numbers that a folder of results chooses; none without the file.
@@ -67,7 +77,7 @@ pub struct Number {
 /// When the file cannot be read, or a claim that it names is not published or not decided.
 pub fn numbers(folder: &Path, rules: &[Rule]) -> Result<Vec<Number>, CliError> {
     let path = folder.join(NUMBERS_FILE);
-    let wrong = |reason: String| CliError::usage(format!("{NUMBERS_FILE}: {reason}"));
+    let wrong = |reason: String| CliError::usage(format!("{}: {reason}", path.display()));
     if !path.is_file() {
         return Ok(Vec::new());
     }
@@ -76,7 +86,17 @@ pub fn numbers(folder: &Path, rules: &[Rule]) -> Result<Vec<Number>, CliError> {
     if format != NUMBERS_FORMAT {
         return Err(wrong(format!("its format is {format}; this docshape reads {NUMBERS_FORMAT}")));
     }
-    numbers.iter().map(|one| number(one, rules).map_err(|reason| wrong(format!("{}: {reason}", one.id)))).collect()
+    let mut known = BTreeSet::new();
+    let of = |one: &ChosenNumber| {
+        let is_new = !one.id.is_empty() && known.insert(one.id.clone());
+        let found = if is_new {
+            number(one, folder, rules)
+        } else {
+            Err("another number has this id, or it is empty".to_owned())
+        };
+        found.map_err(|reason| wrong(format!("{}: {reason}", one.id)))
+    };
+    numbers.iter().map(of).collect()
 }
 
 /// The numbers as a section in Markdown; empty without any.
@@ -85,23 +105,31 @@ pub fn markdown(numbers: &[Number]) -> String {
         return String::new();
     }
     let row = |one: &Number| {
-        let Number { id, figure, range, says, conditions, scenario, claim, .. } = one;
-        let [says, figure, range, conditions] = [says, figure, range, conditions].map(|text| escape(text));
-        format!(
-            "| <a id=\"{id}\"></a>**{figure}** {range} | {says} | {conditions} | [{scenario}, {claim}](claims/{scenario}.json) |\n"
-        )
+        let [says, figure, range, conditions] =
+            [&one.says, &one.figure, &one.range, &one.conditions].map(|text| escape(text));
+        let name = escape(&format!("{}, {}", one.scenario, one.claim));
+        let data = one.data.as_ref().map_or_else(|| name.clone(), |data| format!("[{name}]({data})"));
+        format!("| <a id=\"{}\"></a>**{figure}** {range} | {says} | {conditions} | {data} |\n", one.id)
     };
     let head = "## Numbers to cite\n\n| number | what | conditions | data |\n|---|---|---|---|\n".to_owned();
     std::iter::once(head).chain(numbers.iter().map(row)).chain(["\n".to_owned()]).collect()
 }
 
-fn number(chosen: &ChosenNumber, rules: &[Rule]) -> Result<Number, String> {
+fn number(chosen: &ChosenNumber, folder: &Path, rules: &[Rule]) -> Result<Number, String> {
     let ChosenNumber { id, says, scenario, claim } = chosen;
     let is_it = |rule: &&Rule| rule.record.scenario == *scenario && rule.decided.claim.id == *claim;
-    let rule = rules.iter().find(is_it).ok_or_else(|| format!("no claim {claim} of {scenario} is published"))?;
-    if rule.outcome().is_none_or(|outcome| outcome == ClaimOutcome::Undecided) {
+    let rule = rules
+        .iter()
+        .find(is_it)
+        .ok_or_else(|| format!("no claim {claim} of {scenario} is published; correct the names, or publish it"))?;
+    // Other runs may decide it, but the number is that of its own.
+    let is_decided = rule.decided.outcome() != ClaimOutcome::Undecided;
+    if !is_decided || rule.outcome().is_none_or(|outcome| outcome == ClaimOutcome::Undecided) {
         return Err(format!("claim {claim} of {scenario} is not decided; choose another one"));
     }
+    let is_built_in = SCENARIOS.iter().any(|(name, _)| name == scenario);
+    let page = if is_built_in { format!("{scenario}/{INDEX_FILE}") } else { RULES_FILE.to_owned() };
+    let data = format!("claims/{}.json", encoded(scenario));
     let filled = Filled::new(&rule.decided.claim, rule.decided.result);
     let (sentence, figure, range) = filled.sentence(says)?;
     Ok(Number {
@@ -112,9 +140,17 @@ fn number(chosen: &ChosenNumber, rules: &[Rule]) -> Result<Number, String> {
         conditions: plain(&claim_conditions(rule)),
         scenario: plain(scenario),
         claim: plain(claim),
-        address: rule.address(),
-        day: plain(rule.record.started.split('T').next().unwrap_or_default()),
+        page: format!("{page}#{}", rule.address()),
+        data: folder.join("claims").join(format!("{scenario}.json")).is_file().then_some(data),
+        command: command(rule, claim),
+        measured: Measured::new(&rule.record.started, &rule.record.version),
     })
+}
+
+/// The command that measures a claim again.
+fn command(rule: &Rule, claim: &str) -> String {
+    let next = NextCommand::new(["run", &rule.record.scenario]).preset(rule.record.preset);
+    next.option(&format!("claims={claim}"), "").command()
 }
 
 /// The numbers of a claim, without the factor that the claim allows: those of the two strategies themselves.
@@ -140,24 +176,23 @@ impl<'c> Filled<'c> {
         }
     }
 
-    /// A sentence with the numbers in their places, the first of them by itself, and its range.
+    /// A sentence with the numbers in their places, the most telling of them by itself, and its range.
     fn sentence(&self, says: &str) -> Result<(String, String, String), String> {
         let number = |number: f64| value(self.claim, number);
         let inverse = self.interval.map(|[low, high]| [high.recip(), low.recip()]);
         let range = |ends: Option<[f64; 2]>| ends.map(|[low, high]| format!("95 % CI {}", interval(low, high)));
         let against = || self.against.map(|against| format!("against {}", number(against)));
         let kinds = [
-            ("{ratio}", self.ratio.map(three), range(self.interval)),
-            ("{inverse}", self.ratio.map(|ratio| three(ratio.recip())), range(inverse)),
-            ("{value}", self.value.map(number), against()),
-            ("{against}", self.against.map(number), None),
+            ("{ratio}", "× ", self.ratio.map(three), range(self.interval)),
+            ("{inverse}", "× ", self.ratio.map(|ratio| three(ratio.recip())), range(inverse)),
+            ("{value}", "", self.value.map(number), against()),
+            ("{against}", "", self.against.map(number), None),
         ];
         let mut sentence = says.to_owned();
         let mut first: Option<(String, String)> = None;
-        for (place, text, range) in kinds.into_iter().filter(|(place, ..)| says.contains(place)) {
+        for (place, mark, text, range) in kinds.into_iter().filter(|(place, ..)| says.contains(place)) {
             let text = text.ok_or_else(|| format!("its claim has no number for {place}"))?;
             sentence = sentence.replace(place, &text);
-            let mark = if range.as_ref().is_some_and(|range| range.starts_with("95")) { "× " } else { "" };
             first.get_or_insert((format!("{mark}{text}"), range.unwrap_or_default()));
         }
         let (figure, range) = first.ok_or("its sentence has no {ratio}, {inverse}, {value} or {against}")?;
@@ -193,7 +228,8 @@ mod tests {
         assert_eq!((figure.as_str(), range.as_str()), ("1.00 ms", "against 4.00 ms"));
         let than = Than::Evaluated { expression: "cap".into(), number: 1.0 };
         let limit = ClaimRecord { metric: "mean".into(), than, ..ClaimRecord::default() };
-        let result = ClaimResult { verdict: Verdict::Faster, value: Some(1e6), against: Some(4e6), ratio: None, interval: None };
+        let result =
+            ClaimResult { verdict: Verdict::Faster, value: Some(1e6), against: Some(4e6), ratio: None, interval: None };
         let limited = Filled::new(&limit, result);
         assert_eq!(limited.sentence("It takes {value}.").unwrap().2, "", "a limit is no measurement");
         assert!(limited.sentence("It takes {against}.").is_err() && limited.sentence("{ratio}").is_err());

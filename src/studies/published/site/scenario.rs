@@ -1,5 +1,7 @@
 //! The page of a scenario: what is compared, what each mix found, the claims, and the documents.
 
+use std::collections::BTreeSet;
+
 use crate::cli::exit::CliError;
 use crate::cli::report::label;
 use crate::cli::show::{ShownStrategy, shown_strategies};
@@ -12,7 +14,7 @@ use crate::scenario::Source;
 use crate::studies::published::matrix::{MatrixCell, MixRow, ScenarioMatrix};
 use crate::studies::published::rules::{self, Rule};
 
-use super::cite::Edition;
+use super::cite::{Edition, Measured};
 
 /// What is known of a scenario.
 pub struct ScenarioPage<'s> {
@@ -44,40 +46,42 @@ impl<'s> ScenarioPage<'s> {
         Ok(ScenarioPage { name, title, about, strategies, matrix })
     }
 
-    /// What it says in a sentence.
-    pub fn answer(&self) -> String {
-        match self.matrix {
-            Some(matrix) if !matrix.answer.is_empty() => matrix.answer.clone(),
-            Some(_) => "No verdict of the mix default yet; each mix below has its own.".to_owned(),
-            None => "No mix is published yet.".to_owned(),
-        }
+    /// What it says in a sentence: the verdict of the mix `default`, else how many claims were confirmed and refuted.
+    pub fn answer(&self, rules: &[Rule]) -> String {
+        let verdict = self.matrix.map(|matrix| matrix.answer.clone()).filter(|answer| !answer.is_empty());
+        let claims = || rules::count(rules, self.name).map(|count| count + ".");
+        verdict.or_else(claims).unwrap_or_else(|| "Nothing is published yet.".to_owned())
     }
 
     /// The report. `studies` is what sweeps and growth say of it.
-    pub fn report(&self, rules: &[Rule], studies: Vec<Section>, edition: &Edition, place: &str) -> Report {
+    pub fn report(
+        &self,
+        rules: &[Rule],
+        studies: Vec<Section>,
+        edition: &Edition,
+        (place, measured): (&str, Option<&Measured>),
+    ) -> Report {
         let label = |one: &ShownStrategy| (plain(&one.name), label(&one.name, &one.label));
         let claims = rules::of_scenario(rules, self.name);
-        let counted_claims = rules.iter().filter(|rule| rule.record.scenario == self.name).count() as u64;
         let mixes = self.matrix.map_or(0, |matrix| matrix.rows.iter().filter(|row| row.page.is_some()).count() as u64);
+        let made = (mixes > 0).then(|| format!("{}.", counted(mixes, "measured mix")));
+        // The answer itself, where no mix has one.
+        let claims_made = rules::count(rules, self.name).map(|count| count + ".").filter(|count| *count != self.answer(rules));
+        let again = format!("Measure it yourself: docshape run {}.", self.name);
+        let newest = measured.map(|one| format!("Newest measurement: {}. Data {}.", one.day, edition.data));
         let headline = Headline {
             scenario: self.name.to_owned(),
             title: self.title.clone(),
             tab: format!("{}: docshape", self.title),
             about: self.about.clone(),
             labels: self.strategies.iter().map(label).collect(),
-            sentences: [self.answer()].into_iter().chain(self.flips()).collect(),
-            subject: vec![
-                format!("{}, {}.", counted(mixes, "measured mix"), counted(counted_claims, "claim")),
-                format!("Measure it yourself: docshape run {}.", self.name),
-                format!("Data {}, newest of {}.", edition.data, edition.day),
-            ],
+            sentences: [self.answer(rules)].into_iter().chain(self.flips()).collect(),
+            subject: [made, claims_made, Some(again), newest].into_iter().flatten().collect(),
             ..Headline::default()
         };
-        let sections = [self.mixes(), claims]
-            .into_iter()
-            .flatten()
-            .chain(studies)
-            .chain([self.documents(), edition.section(self.name, &self.title, place)]);
+        let citation = measured.map(|measured| edition.section(self.name, &self.title, place, measured));
+        let sections = [self.mixes(), claims].into_iter().flatten().chain(studies);
+        let sections = sections.chain([self.documents()]).chain(citation);
         Report::of(headline, sections)
     }
 
@@ -92,25 +96,25 @@ impl<'s> ScenarioPage<'s> {
             heading: strategy.name.clone() + if strategy.is_unsafe { " (unsafe)" } else { "" },
             ..column("strategy", "", "Calls per second against the best strategy of the mix.")
         });
-        let row = |row: &MixRow| {
-            let name = Cell::text(&row.mix).remark(row.badges().join(", ")).link(row.page.as_ref().map(above));
-            let cells = match row.missing() {
-                Some(reason) => vec![Cell::text(format!("not measured: {reason}")).tone(Tone::Faint)],
-                None => row.first().iter().map(|cell| shown(cell, row.is_estimated())).collect(),
-            };
+        let has_setups = matrix.rows.iter().filter_map(|row| row.setup.as_ref()).collect::<BTreeSet<_>>().len() > 1;
+        let row = |(place, row): (usize, &MixRow)| {
+            let setup = row.setup.as_ref().filter(|_| has_setups).map(ToString::to_string);
+            let remark = row.badges().into_iter().chain(setup).collect::<Vec<_>>().join(", ");
+            let name = Cell::text(&row.mix).remark(remark).link(row.page.as_ref().map(above));
+            let cells = row.first().iter().map(|cell| shown(cell, row.is_estimated())).collect();
             let id = format!("{}/{}", encoded(&matrix.name), encoded(&row.mix));
-            Row { cells, ..Row::new(name).id(Some(id)) }
+            Row { cells, ..Row::new(name).id(matrix.is_first(&place).then_some(id)) }
         };
         let table = Table {
             columns: columns.collect(),
-            rows: matrix.rows.iter().map(row).collect(),
+            rows: matrix.rows.iter().enumerate().filter(|(_, row)| row.missing().is_none()).map(row).collect(),
             ..Table::empty("mixes", "Mixes", column("mix", "mix", "The mix of operations."))
         };
         let lead = "Calls per second of a mix while every client has a call: × 2 is half of the best of the row. Each mix leads \
                     to its report.";
         let note = "best: the strategy to choose, shown to make more calls per second than all others. tied best: leads, and is not told apart \
                     from another. est.: not measured, but estimated from the times of single operations.";
-        Section::new("mixes", "Which strategy in which mix").lead(lead).table(table).note(note).with_rows()
+        Section::new("mixes", "Which strategy in which mix").lead(lead).table(table).note(matrix.missing().unwrap_or_default()).note(note).with_rows()
     }
 
     /// A document of each collection of each strategy.
