@@ -92,7 +92,7 @@ render() {
     local record
     while read -r record; do
         "$docshape" publish "$(dirname "$record")" --into "$out" >/dev/null
-    done < <(find "$out${1:+/$1}" -name run.json.gz -not -path '*/.*' | sort)
+    done < <(find "$out${1:+/$1}" -path '*/mongodb-*/run.json.gz' -not -path '*/.*' | sort)
 }
 
 pages() {

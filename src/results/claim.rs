@@ -98,6 +98,20 @@ pub struct ClaimResult {
     pub interval: Option<[f64; 2]>,
 }
 
+impl ClaimResult {
+    /// The numbers of the two sides themselves: the factor that the claim allows is taken out.
+    #[must_use]
+    pub fn without_factor(self, claim: &ClaimRecord) -> ClaimResult {
+        let times = claim.factor();
+        ClaimResult {
+            against: self.against.map(|against| against / times),
+            ratio: self.ratio.map(|ratio| ratio * times),
+            interval: self.interval.map(|ends| ends.map(|end| end * times)),
+            ..self
+        }
+    }
+}
+
 /// What a verdict makes of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimOutcome {
@@ -117,6 +131,11 @@ impl ClaimOutcome {
 }
 
 impl ClaimRecord {
+    /// By what the other side is multiplied; 1 where it is compared as it is.
+    pub fn factor(&self) -> f64 {
+        if let Than::Other { times, .. } = self.than { times } else { 1.0 }
+    }
+
     /// The metric; `None` for a claim on an audit or an outcome, or where this build does not know it.
     pub fn known_metric(&self) -> Option<Metric> {
         Metric::named(&self.metric, MetricUse::Claim)

@@ -24,20 +24,20 @@ pub(super) struct Rule<'c> {
     pub(super) decided: &'c DecidedClaimRecord,
     run: Option<&'c ClaimsRunRecord>,
     view: ClaimView<'c>,
-    /// The mix of each published run that decides it, and what it says.
+    /// The mix of each published run that measured it, and what it says.
     others: Vec<(&'c str, ClaimView<'c>)>,
 }
 
-/// A published run and the claims that it decides.
-type DecidingRun<'c> = (&'c RunRecord, Vec<ClaimView<'c>>);
+/// A published run and the claims that it measured.
+type MeasuringRun<'c> = (&'c RunRecord, Vec<ClaimView<'c>>);
 
 impl<'c> Rule<'c> {
-    fn new(record: &'c ClaimsRecord, decided: &'c DecidedClaimRecord, runs: &[DecidingRun<'c>]) -> Rule<'c> {
+    fn new(record: &'c ClaimsRecord, decided: &'c DecidedClaimRecord, runs: &[MeasuringRun<'c>]) -> Rule<'c> {
         let run = record.run(decided);
         let is_same = |other: &RunRecord| {
             other.scenario.name == record.scenario && run.is_some_and(|run| run.parameters == other.parameters)
         };
-        let of_run = |(other, claims): &DecidingRun<'c>| {
+        let of_run = |(other, claims): &MeasuringRun<'c>| {
             let found = claims.iter().find(|one| asks_same(one.claim, &decided.claim))?;
             Some((other.mix.name.as_str(), found.clone()))
         };
@@ -63,24 +63,20 @@ impl<'c> Rule<'c> {
 
     /// What all runs say of it; `None` where they contradict each other.
     pub(super) fn outcome(&self) -> Option<ClaimOutcome> {
-        let own = Some(self.view.outcome()).filter(|own| *own != ClaimOutcome::Undecided);
-        let mut decided = own.into_iter().chain(self.others.iter().map(|(_, other)| other.outcome()));
+        let all = std::iter::once(&self.view).chain(self.others.iter().map(|(_, other)| other));
+        let mut decided = all.map(ClaimView::outcome).filter(|outcome| *outcome != ClaimOutcome::Undecided);
         let Some(first) = decided.next() else { return Some(ClaimOutcome::Undecided) };
         Some(first).filter(|first| decided.all(|other| other == *first))
     }
 
-    /// The numbers: of the run for the claims where it decides, else of another; of all where they contradict each other.
+    /// The numbers; where published runs have measured it, too, those of all, whatever they decide.
     fn found(&self) -> String {
+        if self.others.is_empty() {
+            return self.view.found().to_owned();
+        }
         let said = |view: &ClaimView| format!("{}: {}", view.outcome().name(), view.found());
-        let others = || self.others.iter().map(|(mix, other)| format!("mix {mix}: {}", said(other)));
-        if self.outcome().is_none() {
-            let mix = self.run.map_or_else(String::new, |run| format!("mix {}: ", run.mix));
-            return std::iter::once(mix + &said(&self.view)).chain(others()).collect::<Vec<_>>().join("; ");
-        }
-        match (self.view.outcome(), others().next()) {
-            (ClaimOutcome::Undecided, Some(other)) => other,
-            _ => self.view.found().to_owned(),
-        }
+        let others = self.others.iter().map(|(mix, other)| format!("published run of mix {mix}: {}", said(other)));
+        std::iter::once(said(&self.view)).chain(others).collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -90,16 +86,15 @@ fn asks_same(one: &ClaimRecord, other: &ClaimRecord) -> bool {
     ClaimRecord { says, source, ..one.clone() } == *other
 }
 
-/// The claims that each published run decides.
-fn decided_by(runs: &[RunRecord]) -> Vec<DecidingRun<'_>> {
-    let is_decided = |view: &ClaimView| view.outcome() != ClaimOutcome::Undecided;
-    runs.iter().map(|run| (run, claims::claims(run).into_iter().filter(is_decided).collect())).collect()
+/// The claims that each published run measured.
+fn measured_by(runs: &[RunRecord]) -> Vec<MeasuringRun<'_>> {
+    runs.iter().map(|run| (run, claims::claims(run).into_iter().filter(ClaimView::is_measured).collect())).collect()
 }
 
 impl PublishedResults {
     /// All claims.
     pub(super) fn rules(&self) -> Vec<Rule<'_>> {
-        let runs = decided_by(&self.runs);
+        let runs = measured_by(&self.runs);
         let all = self.claims.iter().flat_map(|record| record.claims.iter().map(move |one| (record, one)));
         all.map(|(record, one)| Rule::new(record, one, &runs)).collect()
     }
@@ -311,16 +306,18 @@ pub(crate) mod tests {
             record.runs[0].parameters.clone_from(&run.parameters);
             record.claims[0].claim = ClaimRecord { says: "In other words.".into(), ..run.claims[0].clone() };
             record.claims[0].result.verdict = verdict;
-            let runs = decided_by(runs);
+            let runs = measured_by(runs);
             let rule = Rule::new(&record, &record.claims[0], &runs);
             (rule.outcome(), rule.found())
         };
         let own = "embedded 1, linked 2".to_owned();
         let one = [run.clone()];
-        assert_eq!(rule(Verdict::Faster, &one), (Some(ClaimOutcome::Confirmed), own.clone()));
         let undecided = rule(UNDECIDED, &one);
-        assert_eq!(undecided, (Some(ClaimOutcome::Confirmed), format!("mix reads: confirmed: {own}")));
-        let both = format!("mix text: refuted: {own}; mix reads: confirmed: {own}");
+        let of_run = format!("published run of mix reads: confirmed: {own}");
+        assert!(undecided.0 == Some(ClaimOutcome::Confirmed) && undecided.1.ends_with(&of_run), "{undecided:?}");
+        let twice = format!("confirmed: {own}; {of_run}");
+        assert_eq!(rule(Verdict::Faster, &one), (Some(ClaimOutcome::Confirmed), twice));
+        let both = format!("refuted: {own}; {of_run}");
         assert_eq!(rule(Verdict::Slower, &one), (None, both));
         // Other parameters, another claim, or strategies that were not measured say nothing.
         let mut others = vec![run.clone(); 3];

@@ -160,7 +160,7 @@ impl<'r> ClaimView<'r> {
     }
 
     /// Whether a run has measured what it is about.
-    fn is_measured(&self) -> bool {
+    pub(crate) fn is_measured(&self) -> bool {
         let elsewhere = |reason| {
             use Reason::{NeedsCluster, NeedsShardKeys, NotInRun, OtherSettings};
             matches!(reason, OtherSettings | NeedsCluster | NeedsShardKeys | NotInRun(_))
@@ -233,7 +233,8 @@ fn row_of(parts: &PartEvaluations, claim: &ClaimRecord) -> Option<String> {
     }
 }
 
-fn measure(claim: &ClaimRecord) -> String {
+/// What decides a claim, such as `mean of read_post`.
+pub(crate) fn measure(claim: &ClaimRecord) -> String {
     let operation = claim.operation.as_deref().map_or(String::new(), |name| format!(" of {}", plain(name)));
     if let Some(audit) = &claim.audit {
         return format!("anomalies of {} per round", plain(audit));
@@ -262,7 +263,6 @@ fn own_side(claim: &ClaimRecord) -> String {
 
 /// What the strategy's number is compared with; `None` for a number.
 fn other_side(claim: &ClaimRecord) -> Option<String> {
-    let (strategy, operation) = other(claim)?;
     let factor = match &claim.than {
         Than::Other { times, expression: Some(expression), .. } => {
             format!("{} ({}) × ", three(*times), plain(expression))
@@ -270,7 +270,13 @@ fn other_side(claim: &ClaimRecord) -> Option<String> {
         Than::Other { times, .. } if *times != 1.0 => format!("{} × ", three(*times)),
         _ => String::new(),
     };
-    Some(factor + &side(claim, strategy, operation))
+    Some(factor + &compared_side(claim)?)
+}
+
+/// The other side itself, without its factor; `None` for a number.
+fn compared_side(claim: &ClaimRecord) -> Option<String> {
+    let (strategy, operation) = other(claim)?;
+    Some(side(claim, strategy, operation))
 }
 
 /// One side of a claim, with its operation where the other side has another one.
@@ -296,11 +302,16 @@ fn found<'n>(claim: &ClaimRecord, result: &ClaimResult, name: &dyn Fn(usize) -> 
         Some(Reason::OtherSettings) => Some(format!("not measured by this run; run with {}", options(claim))),
         Some(Reason::NotInRun(absent)) => Some(format!("{} is not part of this run", plain(named(claim, absent)))),
         _ if result.value.is_some() && result.value == result.against => Some("no difference".to_owned()),
-        _ => Some(phrase::undecided(result.verdict, name)),
+        _ => {
+            let doubt = phrase::undecided(result.verdict, name);
+            let limit = other_side(claim).filter(|_| claim.factor() != 1.0);
+            Some(limit.map_or_else(|| doubt.clone(), |limit| format!("against {limit}: {doubt}")))
+        }
     };
+    let result = result.without_factor(claim);
     let of = |side: &str, number: f64| format!("{side} {}", value(claim, number));
     let mut numbers: Vec<String> = result.value.map(|value| of(&own_side(claim), value)).into_iter().collect();
-    numbers.extend(result.against.zip(other_side(claim)).map(|(against, side)| of(&side, against)));
+    numbers.extend(result.against.zip(compared_side(claim)).map(|(against, side)| of(&side, against)));
     let ratio = result.ratio.map(|ratio| match result.interval {
         Some([low, high]) => format!("× {} (95 % CI {})", three(ratio), interval(low, high)),
         None => format!("× {}", three(ratio)),

@@ -37,18 +37,25 @@ struct EntrancePage<'e> {
     groups: &'e [QuestionGroup],
     /// What was measured, in a line.
     subject: &'e str,
+    /// The machines of the runs.
+    machine: &'e str,
     /// How far another session may be; empty where nobody knows.
     further: &'e str,
     edition: &'e Edition,
     whole: Citation,
 }
 
-/// Writes the page. The texts say what was measured, and how far another session may be.
-pub fn page(numbers: &[Number], groups: &[QuestionGroup], [subject, further]: [&str; 2], edition: &Edition) -> String {
+/// Writes the page. The texts say what was measured, on which machines, and how far another session may be.
+pub fn page(
+    numbers: &[Number],
+    groups: &[QuestionGroup],
+    [subject, machine, further]: [&str; 3],
+    edition: &Edition,
+) -> String {
     let cited = |number: &'_ Number| {
         let place = format!("{INDEX_FILE}#{}", number.id);
         let found = [number.figure.as_str(), &number.range].into_iter().filter(|text| !text.is_empty());
-        let found = found.collect::<Vec<_>>().join(", ");
+        let found = found.collect::<Vec<_>>().join(", ").replace("95 % CI", "95 % CI of one session");
         let title = format!("{} ({}: {found}; {}.)", number.says, number.scenario, number.conditions);
         edition.cite(&number.id, &title, &place, &number.measured)
     };
@@ -58,6 +65,7 @@ pub fn page(numbers: &[Number], groups: &[QuestionGroup], [subject, further]: [&
         numbers: numbers.iter().map(|number| (number, cited(number))).collect(),
         groups,
         subject,
+        machine,
         further,
         edition,
         whole: edition.cite(

@@ -5,6 +5,7 @@ mod entrance;
 pub(super) mod numbers;
 mod scenario;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::num::NonZero;
@@ -24,8 +25,8 @@ use crate::cli::output;
 use crate::cli::report::{report_of, write_pages, write_study, written};
 use crate::report::document::capitalised;
 use crate::report::rule_source::RuleSource;
-use crate::report::{Cell, HTML_FILE, Html, Link, MARKDOWN_FILE, Onward, Report, Section, encoded};
-use crate::results::{self, PUBLISHED_FILE, RUN_FILE, ResultsError, SESSIONS_FILE, StudyKind};
+use crate::report::{Cell, HTML_FILE, Html, Link, MARKDOWN_FILE, Onward, Report, Section, encoded, plain};
+use crate::results::{self, PUBLISHED_FILE, PublishedRecord, RUN_FILE, ResultsError, SESSIONS_FILE, StudyKind};
 use crate::scenario::Source;
 
 use super::matrix::{Matrix, html};
@@ -262,6 +263,7 @@ impl<'s> Site<'s> {
             newest: newest(&|_| true).unwrap_or_default(),
         };
         let further = sessions::further(placed.iter().map(|one| &one.record)).unwrap_or_default();
+        let machine = machines(placed.iter().map(|one| &one.record));
         let matrix = matrix(placed.clone());
         write(&self.root.join(MATRIX_FILE), &html::page(&matrix))?;
         let rules = Report::of_rules(&results).leading_to(to_overviews());
@@ -279,7 +281,10 @@ impl<'s> Site<'s> {
             let questions = questions.map(write);
             groups.push(QuestionGroup { title: capitalised(title), questions: questions.collect::<Result<_, _>>()? });
         }
-        write(&self.root.join(INDEX_FILE), &entrance::page(&numbers, &groups, [&matrix.subject, &further], &edition))
+        write(
+            &self.root.join(INDEX_FILE),
+            &entrance::page(&numbers, &groups, [&matrix.subject, &machine, &further], &edition),
+        )
     }
 
     /// The page of a scenario; returns what the first page says of it.
@@ -318,6 +323,18 @@ impl<'s> Site<'s> {
     }
 }
 
+/// The machines of runs, and whether the servers ran on them, in a sentence; empty without a run.
+fn machines<'r>(runs: impl Iterator<Item = &'r PublishedRecord>) -> String {
+    let one = |run: &PublishedRecord| {
+        let cpu = run.machine.cpu.as_deref().unwrap_or("unknown processor");
+        let place = if run.server.embedded { "clients and server on it" } else { "clients on it" };
+        plain(&format!("{cpu} ({place})"))
+    };
+    let known: BTreeSet<String> = runs.map(one).collect();
+    let known: Vec<String> = known.into_iter().collect();
+    if known.is_empty() { String::new() } else { format!("Machine of the runs: {}.", known.join("; ")) }
+}
+
 fn to_overviews() -> Vec<Onward> {
     let link = |text: &str, page: &str| Cell::text(text).link(Some(Link::File(page.to_owned())));
     vec![Onward { name: "Results", links: vec![link("all questions", INDEX_FILE), link("all mixes", MATRIX_FILE)] }]
@@ -329,7 +346,7 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::results::{SESSIONS_FILE, save};
+    use crate::results::save;
     use crate::stats::sample;
     use crate::studies::published::publish::{PublishArguments, publish};
 

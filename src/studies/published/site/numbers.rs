@@ -10,7 +10,7 @@ use crate::cli::catalogue::SCENARIOS;
 use crate::cli::exit::CliError;
 use crate::cli::next::NextCommand;
 use crate::cli::onward::{INDEX_FILE, RULES_FILE};
-use crate::report::run::sections::claims::value;
+use crate::report::run::sections::claims::{measure, value};
 use crate::report::write::escape::escape;
 use crate::report::{encoded, interval, plain, three};
 use crate::results::{ClaimOutcome, ClaimRecord, ClaimResult, Than};
@@ -55,7 +55,7 @@ pub struct Number {
     pub range: String,
     /// The sentence.
     pub says: String,
-    /// Server, length, mix and what was set.
+    /// What was measured, on which server, how long, with which mix, and what was set.
     pub conditions: String,
     /// The scenario.
     pub scenario: String,
@@ -130,14 +130,15 @@ fn number(chosen: &ChosenNumber, folder: &Path, rules: &[Rule]) -> Result<Number
     let is_built_in = SCENARIOS.iter().any(|(name, _)| name == scenario);
     let page = if is_built_in { format!("{scenario}/{INDEX_FILE}") } else { RULES_FILE.to_owned() };
     let data = format!("claims/{}.json", encoded(scenario));
-    let filled = Filled::new(&rule.decided.claim, rule.decided.result);
+    let claimed = &rule.decided.claim;
+    let filled = Filled { claim: claimed, result: rule.decided.result.without_factor(claimed) };
     let (sentence, figure, range) = filled.sentence(says)?;
     Ok(Number {
         id: encoded(id),
         figure,
         range,
         says: plain(&sentence),
-        conditions: plain(&claim_conditions(rule)),
+        conditions: plain(&format!("{}, {}", measure(claimed), claim_conditions(rule))),
         scenario: plain(scenario),
         claim: plain(claim),
         page: format!("{page}#{}", rule.address()),
@@ -153,40 +154,32 @@ fn command(rule: &Rule, claim: &str) -> String {
     next.option(&format!("claims={claim}"), "").command()
 }
 
-/// The numbers of a claim, without the factor that the claim allows: those of the two strategies themselves.
+/// A claim and its numbers, without the factor that it allows.
 struct Filled<'c> {
     claim: &'c ClaimRecord,
-    value: Option<f64>,
-    against: Option<f64>,
-    ratio: Option<f64>,
-    interval: Option<[f64; 2]>,
+    result: ClaimResult,
 }
 
-impl<'c> Filled<'c> {
-    fn new(claim: &'c ClaimRecord, result: ClaimResult) -> Filled<'c> {
-        let times = if let Than::Other { times, .. } = &claim.than { *times } else { 1.0 };
-        // A limit was not measured.
-        let is_limit = matches!(claim.than, Than::Number(_) | Than::Evaluated { .. });
-        Filled {
-            claim,
-            value: result.value,
-            against: result.against.filter(|_| !is_limit).map(|against| against / times),
-            ratio: result.ratio.map(|ratio| ratio * times),
-            interval: result.interval.map(|ends| ends.map(|end| end * times)),
-        }
-    }
-
+impl Filled<'_> {
     /// A sentence with the numbers in their places, the most telling of them by itself, and its range.
     fn sentence(&self, says: &str) -> Result<(String, String, String), String> {
+        let ClaimResult { ratio, interval: ends, .. } = self.result;
         let number = |number: f64| value(self.claim, number);
-        let inverse = self.interval.map(|[low, high]| [high.recip(), low.recip()]);
+        // A limit was not measured.
+        let is_limit = matches!(self.claim.than, Than::Number(_) | Than::Evaluated { .. });
+        let against = self.result.against.filter(|_| !is_limit).map(number);
         let range = |ends: Option<[f64; 2]>| ends.map(|[low, high]| format!("95 % CI {}", interval(low, high)));
-        let against = || self.against.map(|against| format!("against {}", number(against)));
+        let inverse = ends.map(|[low, high]| [high.recip(), low.recip()]);
         let kinds = [
-            ("{ratio}", "× ", self.ratio.map(three), range(self.interval)),
-            ("{inverse}", "× ", self.ratio.map(|ratio| three(ratio.recip())), range(inverse)),
-            ("{value}", "", self.value.map(number), against()),
-            ("{against}", "", self.against.map(number), None),
+            ("{ratio}", "× ", ratio.map(three), range(ends)),
+            ("{inverse}", "× ", ratio.map(|ratio| three(ratio.recip())), range(inverse)),
+            (
+                "{value}",
+                "",
+                self.result.value.map(number),
+                against.as_ref().map(|against| format!("against {against}")),
+            ),
+            ("{against}", "", against.clone(), None),
         ];
         let mut sentence = says.to_owned();
         let mut first: Option<(String, String)> = None;
@@ -216,7 +209,7 @@ mod tests {
             ratio: Some(0.25),
             interval: Some([0.2, 0.5]),
         };
-        Filled::new(&claim, result).sentence(says)
+        Filled { claim: &claim, result: result.without_factor(&claim) }.sentence(says)
     }
 
     #[test]
@@ -230,7 +223,7 @@ mod tests {
         let limit = ClaimRecord { metric: "mean".into(), than, ..ClaimRecord::default() };
         let result =
             ClaimResult { verdict: Verdict::Faster, value: Some(1e6), against: Some(4e6), ratio: None, interval: None };
-        let limited = Filled::new(&limit, result);
+        let limited = Filled { claim: &limit, result };
         assert_eq!(limited.sentence("It takes {value}.").unwrap().2, "", "a limit is no measurement");
         assert!(limited.sentence("It takes {against}.").is_err() && limited.sentence("{ratio}").is_err());
         assert!(filled(1.0, "It takes long.").unwrap_err().contains("no {ratio}"));

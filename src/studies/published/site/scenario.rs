@@ -66,7 +66,8 @@ impl<'s> ScenarioPage<'s> {
         let mixes = self.matrix.map_or(0, |matrix| matrix.rows.iter().filter(|row| row.page.is_some()).count() as u64);
         let made = (mixes > 0).then(|| format!("{}.", counted(mixes, "measured mix")));
         // The answer itself, where no mix has one.
-        let claims_made = rules::count(rules, self.name).map(|count| count + ".").filter(|count| *count != self.answer(rules));
+        let claims_made =
+            rules::count(rules, self.name).map(|count| count + ".").filter(|count| *count != self.answer(rules));
         let again = format!("Measure it yourself: docshape run {}.", self.name);
         let newest = measured.map(|one| format!("Newest measurement: {}. Data {}.", one.day, edition.data));
         let headline = Headline {
@@ -114,7 +115,12 @@ impl<'s> ScenarioPage<'s> {
                     to its report.";
         let note = "best: the strategy to choose, shown to make more calls per second than all others. tied best: leads, and is not told apart \
                     from another. est.: not measured, but estimated from the times of single operations.";
-        Section::new("mixes", "Which strategy in which mix").lead(lead).table(table).note(matrix.missing().unwrap_or_default()).note(note).with_rows()
+        Section::new("mixes", "Which strategy in which mix")
+            .lead(lead)
+            .table(table)
+            .note(matrix.missing().unwrap_or_default())
+            .note(note)
+            .with_rows()
     }
 
     /// A document of each collection of each strategy.
