@@ -11,22 +11,22 @@ pub struct Edition {
     /// What identifies its data: the beginning of a hash over all summaries, claims, sweeps and growth.
     pub data: String,
     /// When the newest of its runs and claims was measured.
-    pub newest: Measured,
+    pub newest: MeasuredOn,
 }
 
 /// When something was measured, and by which version.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Measured {
+pub struct MeasuredOn {
     /// The day, `2026-11-28`.
     pub day: String,
     /// The version of docshape.
     pub version: String,
 }
 
-impl Measured {
+impl MeasuredOn {
     /// That of a record which was started then, RFC 3339.
-    pub fn new(started: &str, version: &str) -> Measured {
-        Measured { day: plain(started.split('T').next().unwrap_or_default()), version: plain(version) }
+    pub fn new(started: &str, version: &str) -> MeasuredOn {
+        MeasuredOn { day: plain(started.split('T').next().unwrap_or_default()), version: plain(version) }
     }
 }
 
@@ -41,7 +41,7 @@ pub struct Citation {
 
 impl Edition {
     /// The citation of what is at a place of the site.
-    pub fn cite(&self, key: &str, title: &str, place: &str, Measured { day, version }: &Measured) -> Citation {
+    pub fn cite(&self, key: &str, title: &str, place: &str, MeasuredOn { day, version }: &MeasuredOn) -> Citation {
         let Edition { url, data, .. } = self;
         let address = if url.is_empty() { String::new() } else { format!("{url}{place}") };
         let year = day.split('-').next().unwrap_or_default();
@@ -60,7 +60,7 @@ impl Edition {
     }
 
     /// The section of a page that says how to cite it.
-    pub fn section(&self, key: &str, title: &str, place: &str, measured: &Measured) -> Section {
+    pub fn section(&self, key: &str, title: &str, place: &str, measured: &MeasuredOn) -> Section {
         let Citation { text, bibtex } = self.cite(key, title, place, measured);
         let listing = |lead: &str, language, text: &str| Listing {
             lead: lead.to_owned(),
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_citation_names_version_day_data_and_place() {
-        let measured = Measured::new("2026-11-27T10:00:00Z", "0.2.0");
+        let measured = MeasuredOn::new("2026-11-27T10:00:00Z", "0.2.0");
         let edition = Edition { url: "https://example.org/".into(), data: "0a1b".into(), newest: measured.clone() };
         let cite =
             |edition: &Edition| edition.cite("linked", "Linked {comments} take 50 %.", "index.html#linked", &measured);

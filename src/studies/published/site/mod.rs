@@ -35,7 +35,7 @@ use super::rules::Rule;
 use super::sessions;
 use super::summary::{ResultFiles, find, matrix};
 
-use cite::{Edition, Measured};
+use cite::{Edition, MeasuredOn};
 use entrance::{Question, QuestionGroup};
 use scenario::ScenarioPage;
 
@@ -254,8 +254,8 @@ impl<'s> Site<'s> {
         let newest = |is_meant: &dyn Fn(&str) -> bool| {
             let runs = placed.iter().map(|one| &one.record).filter(|one| is_meant(&one.scenario.name));
             let claims = results.claims.iter().filter(|one| is_meant(&one.scenario));
-            let runs = runs.map(|one| Measured::new(&one.started, &one.version));
-            runs.chain(claims.map(|one| Measured::new(&one.started, &one.version))).max()
+            let runs = runs.map(|one| MeasuredOn::new(&one.started, &one.version));
+            runs.chain(claims.map(|one| MeasuredOn::new(&one.started, &one.version))).max()
         };
         let edition = Edition {
             url: if url.is_empty() { String::new() } else { format!("{}/", url.trim_end_matches('/')) },
@@ -293,7 +293,7 @@ impl<'s> Site<'s> {
         name: &str,
         text: &str,
         (matrix, rules): (&Matrix, &[Rule]),
-        (edition, measured): (&Edition, Option<&Measured>),
+        (edition, measured): (&Edition, Option<&MeasuredOn>),
     ) -> Result<Question, CliError> {
         let results = matrix.groups.iter().flat_map(|group| &group.scenarios).find(|one| one.name == name);
         let scenario = ScenarioPage::new(Source::new(name, text), name, results)?;

@@ -16,7 +16,7 @@ use crate::report::{encoded, interval, plain, three};
 use crate::results::{ClaimOutcome, ClaimRecord, ClaimResult, Than};
 use crate::studies::published::rules::{Rule, claim_conditions};
 
-use super::cite::Measured;
+use super::cite::MeasuredOn;
 
 /// The file next to the results that chooses them.
 pub const NUMBERS_FILE: &str = "numbers.json";
@@ -68,7 +68,7 @@ pub struct Number {
     /// The command that measures it again.
     pub command: String,
     /// When it was measured.
-    pub measured: Measured,
+    pub measured: MeasuredOn,
 }
 
 /// The numbers that a folder of results chooses; none without the file.
@@ -144,7 +144,7 @@ fn number(chosen: &ChosenNumber, folder: &Path, rules: &[Rule]) -> Result<Number
         page: format!("{page}#{}", rule.address()),
         data: folder.join("claims").join(format!("{scenario}.json")).is_file().then_some(data),
         command: command(rule, claim),
-        measured: Measured::new(&rule.record.started, &rule.record.version),
+        measured: MeasuredOn::new(&rule.record.started, &rule.record.version),
     })
 }
 

@@ -14,7 +14,7 @@ use crate::scenario::Source;
 use crate::studies::published::matrix::{MatrixCell, MixRow, ScenarioMatrix};
 use crate::studies::published::rules::{self, Rule};
 
-use super::cite::{Edition, Measured};
+use super::cite::{Edition, MeasuredOn};
 
 /// What is known of a scenario.
 pub struct ScenarioPage<'s> {
@@ -59,7 +59,7 @@ impl<'s> ScenarioPage<'s> {
         rules: &[Rule],
         studies: Vec<Section>,
         edition: &Edition,
-        (place, measured): (&str, Option<&Measured>),
+        (place, measured): (&str, Option<&MeasuredOn>),
     ) -> Report {
         let label = |one: &ShownStrategy| (plain(&one.name), label(&one.name, &one.label));
         let claims = rules::of_scenario(rules, self.name);
