@@ -12,7 +12,7 @@ pub const EXIT_CODES: &str = "Exit codes:
     1  a requested check failed
     2  invalid arguments, scenario or file
     3  server or I/O error
-    4  measurements are not valid or decide too little, or a strategy was left out or could not keep up
+    4  measurements are not valid or decide nothing, or a strategy was left out or did not keep up
   130  interrupted; results of complete rounds are saved";
 
 /// How a command ended.

@@ -125,7 +125,8 @@ pub enum CliCommand {
     Explain(ExplainArguments),
     /// Print one page over published results
     ///
-    /// It says which strategy is best in which mix of which scenario.
+    /// It says which strategy is best in which mix of which scenario. `site` has the same for readers.
+    #[command(hide = true)]
     Summary(SummaryArguments),
     /// Write published results as pages with numbers to cite
     ///
