@@ -144,9 +144,13 @@ impl PagePlace {
 
     /// The pages over all results. `part` is the place of the report in them.
     fn over_all(&self, root: &Path, part: &str) -> Vec<Cell> {
+        let scenario = root.join(part.split('/').next().unwrap_or_default());
+        // Without a result, the matrix has no place for it.
+        let has_results =
+            fs::read_dir(scenario).is_ok_and(|mut entries| entries.any(|one| one.is_ok_and(|one| one.path().is_dir())));
         let part = part.split('/').map(encoded).collect::<Vec<_>>().join("/");
         let (matrix, part, rules) = match self.form {
-            Form::Html => (MATRIX_FILE, format!("#{part}"), RULES_FILE),
+            Form::Html => (MATRIX_FILE, if has_results { format!("#{part}") } else { String::new() }, RULES_FILE),
             Form::Markdown => ("README.md", String::new(), "rules.md"),
         };
         let links =
