@@ -90,18 +90,17 @@ cp "$folder/run/latency.hlog" "$folder/hostile/"
 look "$folder/hostile.html" "$folder/hostile"
 
 # Published results of a scenario with two mixes, a sweep and growth: every link leads somewhere, as do those of the run.
-rm -rf "$folder/results" "$folder/published" "$folder/docs" "$folder/scenarios"
-mkdir -p "$folder/results/sweeps" "$folder/results/growth"
-cp -r results/log-messages results/claims results/numbers.json results/sessions.json "$folder/results/"
-cp -r results/sweeps/log-messages-looks "$folder/results/sweeps/"
-cp -r results/growth/log-messages "$folder/results/growth/"
-mkdir -p "$folder/published"
-cp -r docs scenarios "$folder/"
-"$docshape" site "$folder/results" --out "$folder/published/site" >"$folder/site.log"
+rm -rf "$folder/published" "$folder/site"
+mkdir -p "$folder/published/results/sweeps" "$folder/published/results/growth"
+cp -r results/log-messages results/claims results/numbers.json results/sessions.json "$folder/published/results/"
+cp -r results/sweeps/log-messages-looks "$folder/published/results/sweeps/"
+cp -r results/growth/log-messages "$folder/published/results/growth/"
+cp -r docs scenarios "$folder/published/"
+"$docshape" site "$folder/published/results" --out "$folder/site" >"$folder/site.log"
 for page in index matrix rules trees/index; do
-    CHARTS="" look "$folder/published/site/$page.html" "$folder/pages/site-${page%/*}"
+    CHARTS="" look "$folder/site/$page.html" "$folder/pages/site-${page%/*}"
 done
-node tests/html/links.mjs "$folder/run" "$folder/published/site"
+node tests/html/links.mjs "$folder/run" "$folder/site"
 
 while [[ -n $(jobs -p) ]]; do wait -n || failed=1; done
 [[ -z $failed ]] || exit 1

@@ -63,6 +63,11 @@ pub fn of_run(folder: &Path, form: Form, record: &RunRecord, others: &[(String, 
     ])
 }
 
+/// The address of a scenario's page in a site; `None` for a scenario that is not built in.
+pub fn scenario_page(name: &str) -> Option<String> {
+    SCENARIOS.iter().any(|(known, _)| *known == name).then(|| format!("{name}/{INDEX_FILE}"))
+}
+
 /// Links from the page of a scenario in the published results.
 pub fn of_scenario(root: &Path, scenario: &str) -> Vec<Onward> {
     let Some(place) = PagePlace::new(&root.join(scenario), Form::Html) else { return Vec::new() };

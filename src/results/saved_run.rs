@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use super::RunRecord;
 use super::file::{ResultsError, load, save_as};
 
+/// The folder of saved runs in that of a scenario's results.
+pub const FOLDER: &str = "saved-runs";
+
 /// The longest name of a saved run, in characters.
 pub const LONGEST_NAME: usize = 64;
 
 /// Returns the folder of a scenario's saved runs, which is in the folder of its results.
 pub fn folder(results: &Path, scenario: &str) -> PathBuf {
-    results.join(scenario).join("saved-runs")
+    results.join(scenario).join(FOLDER)
 }
 
 /// Returns the names of the saved runs in a folder, sorted; none without the folder.

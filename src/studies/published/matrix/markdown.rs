@@ -9,7 +9,7 @@ use super::row::MixRow;
 use super::{Matrix, ScenarioMatrix};
 
 /// How to read the tables.
-const LEAD: &str = "Calls per second of a mix while every client has a call: \"× 2\" is half of the best of the row. \"×\" is a reported \
+pub(crate) const LEAD: &str = "Calls per second of a mix while every client has a call: \"× 2\" is half of the best of the row. \"×\" is a reported \
                     difference (95 % confidence); \"best\" is the strategy to choose, reported to make more than all others; \"tied \
                     best\" are those that lead and are not told apart; \"highest\" makes the most here, though it is not the one to \
                     choose; \"est.\" is estimated from the times of single operations, not measured.";

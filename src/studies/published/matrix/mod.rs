@@ -7,15 +7,14 @@ mod cell;
 mod estimate;
 mod flip;
 pub(crate) mod html;
-mod markdown;
+pub(crate) mod markdown;
 mod row;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cli::catalogue::SCENARIOS;
-use crate::cli::onward::INDEX_FILE;
+use crate::cli::onward;
 use crate::report::document::{capitalised, counted, plain};
 use crate::report::encoded;
 use crate::results::{Preset, PublishedMix, PublishedRecord};
@@ -230,8 +229,7 @@ impl ScenarioMatrix {
 
 /// The address of the page of a scenario.
 fn page(name: &str) -> String {
-    let is_known = SCENARIOS.iter().any(|(known, _)| *known == name);
-    if is_known { format!("{name}/{INDEX_FILE}") } else { format!("#{}", encoded(name)) }
+    onward::scenario_page(name).unwrap_or_else(|| format!("#{}", encoded(name)))
 }
 
 /// The strategies of all results, in the order in which results have them.

@@ -6,7 +6,7 @@ use crate::report::{Section, plain};
 /// Where a site is, and of which data it is made.
 #[derive(Debug, Clone)]
 pub struct Edition {
-    /// The address of the site, which ends in a slash; empty where nobody said.
+    /// The address of the site, which ends in a slash; empty without one.
     pub url: String,
     /// What identifies its data: the beginning of a hash over all summaries, claims, sweeps and growth.
     pub data: String,

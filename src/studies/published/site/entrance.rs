@@ -39,7 +39,7 @@ struct EntrancePage<'e> {
     subject: &'e str,
     /// The machines of the runs.
     machine: &'e str,
-    /// How far another session may be; empty where nobody knows.
+    /// How far another session may be; empty where no result has two sessions.
     further: &'e str,
     edition: &'e Edition,
     whole: Citation,

@@ -26,7 +26,9 @@ use crate::cli::report::{report_of, write_pages, write_study, written};
 use crate::report::document::capitalised;
 use crate::report::rule_source::RuleSource;
 use crate::report::{Cell, HTML_FILE, Html, Link, MARKDOWN_FILE, Onward, Report, Section, encoded, plain};
-use crate::results::{self, PUBLISHED_FILE, PublishedRecord, RUN_FILE, ResultsError, SESSIONS_FILE, StudyKind};
+use crate::results::{
+    self, PUBLISHED_FILE, PublishedRecord, RUN_FILE, ResultsError, SESSIONS_FILE, StudyKind, saved_run,
+};
 use crate::scenario::Source;
 
 use super::matrix::{Matrix, html};
@@ -41,9 +43,6 @@ use scenario::ScenarioPage;
 
 /// Characters of the hash that identifies the data.
 const SHOWN_HASH: usize = 12;
-
-/// The folder of a scenario's runs that `--save-run` named.
-const SAVED_RUNS: &str = "saved-runs";
 
 /// Folders next to the results to which pages lead, each with a file that docshape's own has.
 const NEIGHBOURS: [(&str, &str); 2] = [("docs", "reading.md"), ("scenarios", "blog-comments.yaml")];
@@ -145,7 +144,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
             continue;
         }
         if kind.is_dir() {
-            if !entry.path().join(RUN_FILE).is_file() && name != SAVED_RUNS {
+            if !entry.path().join(RUN_FILE).is_file() && name != saved_run::FOLDER {
                 copy(&entry.path(), &to.join(name))?;
             }
         } else if kind.is_file() {

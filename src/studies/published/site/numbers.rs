@@ -6,10 +6,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::cli::catalogue::SCENARIOS;
 use crate::cli::exit::CliError;
 use crate::cli::next::NextCommand;
-use crate::cli::onward::{INDEX_FILE, RULES_FILE};
+use crate::cli::onward::{RULES_FILE, scenario_page};
 use crate::report::run::sections::claims::{measure, value};
 use crate::report::write::escape::escape;
 use crate::report::{encoded, interval, plain, three};
@@ -127,8 +126,7 @@ fn number(chosen: &ChosenNumber, folder: &Path, rules: &[Rule]) -> Result<Number
     if !is_decided || rule.outcome().is_none_or(|outcome| outcome == ClaimOutcome::Undecided) {
         return Err(format!("claim {claim} of {scenario} is not decided; choose another one"));
     }
-    let is_built_in = SCENARIOS.iter().any(|(name, _)| name == scenario);
-    let page = if is_built_in { format!("{scenario}/{INDEX_FILE}") } else { RULES_FILE.to_owned() };
+    let page = scenario_page(scenario).unwrap_or_else(|| RULES_FILE.to_owned());
     let data = format!("claims/{}.json", encoded(scenario));
     let claimed = &rule.decided.claim;
     let filled = Filled { claim: claimed, result: rule.decided.result.without_factor(claimed) };

@@ -11,6 +11,7 @@ use crate::report::document::{
 };
 use crate::report::{Report, encoded};
 use crate::scenario::Source;
+use crate::studies::published::matrix::markdown::LEAD;
 use crate::studies::published::matrix::{MatrixCell, MixRow, ScenarioMatrix};
 use crate::studies::published::rules::{self, Rule};
 
@@ -111,15 +112,10 @@ impl<'s> ScenarioPage<'s> {
             rows: matrix.rows.iter().enumerate().filter(|(_, row)| row.missing().is_none()).map(row).collect(),
             ..Table::empty("mixes", "Mixes", column("mix", "mix", "The mix of operations."))
         };
-        let lead = "Calls per second of a mix while every client has a call: × 2 is half of the best of the row. Each mix leads \
-                    to its report.";
-        let note = "best: the strategy to choose, shown to make more calls per second than all others. tied best: leads, and is not told apart \
-                    from another. est.: not measured, but estimated from the times of single operations.";
         Section::new("mixes", "Which strategy in which mix")
-            .lead(lead)
             .table(table)
             .note(matrix.missing().unwrap_or_default())
-            .note(note)
+            .note(LEAD)
             .with_rows()
     }
 
