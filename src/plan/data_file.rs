@@ -56,8 +56,7 @@ impl DataFile {
         if lines.is_empty() {
             return Err(format!("{shown} has no documents"));
         }
-        let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(DataFile { name: name.to_owned(), sha256, lines })
+        Ok(DataFile { name: name.to_owned(), sha256: hex::encode(Sha256::digest(&bytes)), lines })
     }
 
     /// The value at a path of the line that belongs to a record; `None` where the line has no such key. Records after the last

@@ -219,7 +219,7 @@ fn sha256(arguments: &[Value]) -> Result<Value, EvalError> {
         other => return Err(EvalError::expected("text or bytes", other)),
     };
     budget::take_steps(bytes.len() as u64 / HASHED_PER_STEP)?;
-    Ok(Value::Text(Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()))
+    Ok(Value::Text(hex::encode(Sha256::digest(bytes)).into()))
 }
 
 /// Sorted by the fields named; `-` in front of a name sorts downwards. Null comes first.

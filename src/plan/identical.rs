@@ -36,8 +36,7 @@ impl Arm {
     pub fn fingerprints(&self) -> Vec<String> {
         let of = |program: &Program| {
             let text = format!("{program:?} {}", self.data(program.collections.as_ref()));
-            let digest = Sha256::digest(text.as_bytes());
-            digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()[..DIGITS].to_owned()
+            hex::encode(Sha256::digest(text.as_bytes()))[..DIGITS].to_owned()
         };
         self.operations.iter().map(of).collect()
     }

@@ -142,16 +142,17 @@ fn written_plain(value: Result<Value, EvalError>, write: fn(&Value) -> String, l
         Value::ObjectId(id) => id.to_hex(),
         Value::Date(millis) => written_date(*millis),
         Value::Outcome(outcome) => outcome.to_string(),
-        Value::Binary(subtype, bytes) => written_bytes(*subtype, bytes),
+        Value::Binary(subtype, bytes) => written_bytes(*subtype, bytes, longest),
         Value::Other(_) | Value::Record(_) => format!("{value:?}"),
     }
 }
 
-/// UUIDs as one knows them, other bytes in hexadecimal after their subtype.
-fn written_bytes(subtype: u8, bytes: &[u8]) -> String {
-    match (subtype, <[u8; 16]>::try_from(bytes)) {
-        (4, Ok(bytes)) => bson::Uuid::from_bytes(bytes).to_string(),
-        _ => format!("binary {subtype}:{}", bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+/// UUIDs as one knows them, other bytes in hexadecimal after their subtype, cut off after `longest` characters.
+fn written_bytes(subtype: u8, bytes: &[u8], longest: usize) -> String {
+    match (subtype, <[u8; 16]>::try_from(bytes), bytes.get(..longest / 2)) {
+        (4, Ok(bytes), _) => bson::Uuid::from_bytes(bytes).to_string(),
+        (_, _, Some(first)) if first.len() < bytes.len() => format!("binary {subtype}:{}...", hex::encode(first)),
+        _ => format!("binary {subtype}:{}", hex::encode(bytes)),
     }
 }
 
@@ -188,6 +189,9 @@ mod tests {
         let bytes: Arc<[u8]> = (0..16).collect();
         assert_eq!(written(&Value::Binary(4, Arc::clone(&bytes))), "00010203-0405-0607-0809-0a0b0c0d0e0f");
         assert_eq!(written(&Value::Binary(0, Arc::from(&bytes[9..11]))), "binary 0:090a");
+        let long = Value::Binary(0, Arc::from([7; 100]));
+        assert_eq!(brief(&long), format!("binary 0:{}...", "07".repeat(20)));
+        assert_eq!(written(&long), format!("binary 0:{}", "07".repeat(100)));
     }
 
     #[test]

@@ -150,8 +150,7 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 
 /// Returns the checksum of a document, from its members and its closing brace.
 fn checksum(members: &[u8]) -> String {
-    let digest = Sha256::new_with_prefix(b"{").chain_update(members).finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::new_with_prefix(b"{").chain_update(members).finalize())
 }
 
 /// Whether a file has the right checksum, or none: its user has removed it after a change.

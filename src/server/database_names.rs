@@ -88,7 +88,7 @@ fn part(text: &str, longest: usize) -> String {
 
 fn shortened(text: &str, longest: usize) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    let digits: String = digest.iter().take(DIGEST / 2).map(|byte| format!("{byte:02x}")).collect();
+    let digits = hex::encode(&digest[..DIGEST / 2]);
     let lower = text.to_ascii_lowercase();
     let readable = lower.chars().map(|symbol| if is_plain(symbol) { symbol } else { '-' });
     let readable: String = readable.take(longest - DIGEST - 1).collect();

@@ -98,7 +98,7 @@ fn than(claim: &scenario::ClaimDefinition, term: ClaimTerm) -> Than {
 
 /// Returns the SHA-256 of a scenario's text, hexadecimal.
 pub fn sha256(source: &Source) -> String {
-    Sha256::digest(source.text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(source.text.as_bytes()))
 }
 
 /// What a record says of its scenario.

@@ -317,8 +317,7 @@ impl<'s> Site<'s> {
         for file in summaries.chain(self.found.rules.iter().cloned()) {
             hash.update(fs::read(&file).map_err(|error| write_error(&file, &error))?);
         }
-        let hex: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(hex[..SHOWN_HASH].to_owned())
+        Ok(hex::encode(hash.finalize())[..SHOWN_HASH].to_owned())
     }
 }
 
