@@ -1,4 +1,4 @@
-//! What a sweep has found, in sentences: what it takes to cite it without the runs of its points.
+//! What a sweep has found: what it takes to cite it without the runs of its points.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,21 +7,24 @@ use serde::{Deserialize, Serialize};
 pub struct ConclusionRecord {
     /// The server, the machine, the length and what was set.
     pub conditions: String,
-    /// What was found, the same sentences as in the report.
-    pub findings: Vec<FindingRecord>,
+    /// The fastest strategies in the mix, for each value of the second condition.
+    pub fastest: Vec<FastestRecord>,
 }
 
-/// A sentence on two strategies.
+/// The fastest strategies over the first condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FindingRecord {
-    /// The operation or mix, and the value of the second condition.
+pub struct FastestRecord {
+    /// The mix, how it was measured, and the value of the second condition.
     pub place: String,
-    /// The two strategies.
-    pub strategies: [String; 2],
-    /// Which is faster where.
-    pub answer: String,
-    /// Whether their order flips.
-    pub flips: bool,
-    /// Whether it is about the mix, not about an operation by itself.
-    pub mix: bool,
+    /// In the order of the values.
+    pub points: Vec<FastestAtRecord>,
+}
+
+/// The fastest strategies at one value of the first condition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FastestAtRecord {
+    /// The value as it was written.
+    pub value: String,
+    /// Those that no other one is shown to beat; none where no difference is shown.
+    pub strategies: Vec<String>,
 }

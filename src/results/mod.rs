@@ -43,7 +43,7 @@ pub use cell::{
 pub use claim::{ClaimOutcome, ClaimRecord, ClaimResult, Than};
 pub use claims_file::{CLAIMS_FORMAT, ClaimsRecord, ClaimsRunRecord, DecidedClaimRecord};
 pub use compressed::COMPRESSED_RUN_FILE;
-pub use conclusion::{ConclusionRecord, FindingRecord};
+pub use conclusion::{ConclusionRecord, FastestAtRecord, FastestRecord};
 pub use environment::Environment;
 pub use event::{EventKind, EventRecord};
 pub use file::{

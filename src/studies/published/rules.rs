@@ -219,9 +219,10 @@ pub(crate) mod tests {
     /// Claims with every verdict.
     fn claims(text: &str) -> ClaimsRecord {
         let own = || text.to_owned();
-        let claim = |(verdict, by_design)| DecidedClaimRecord {
+        // Ids are those of the page, so that each is there once.
+        let claim = |(number, (verdict, by_design)): (usize, _)| DecidedClaimRecord {
             claim: ClaimRecord {
-                id: own(),
+                id: format!("{text}{number}"),
                 says: own(),
                 source: Some(own()),
                 by_design,
@@ -256,8 +257,10 @@ pub(crate) mod tests {
                 ..ClaimsRunRecord::default()
             }],
             claims: [(Verdict::Faster, false), (Verdict::Slower, false), (UNDECIDED, false), (Verdict::Faster, true)]
+                .into_iter()
+                .enumerate()
                 .map(claim)
-                .to_vec(),
+                .collect(),
         }
     }
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use crate::report::rule_source::{RuleSource, scenario};
+use crate::report::run::decision::phrase;
 use crate::report::{Cell, Row, Section, Table, Tone, column, plain};
-use crate::results::{self, FindingRecord, ResultsError, SWEEP_FILE};
+use crate::results::{self, ResultsError, SWEEP_FILE};
 
 use super::record::{ConditionRecord, SweepRecord};
-use super::report::NO_DIFFERENCE;
 
 /// What sweeps give to the rules of thumb.
 pub const RULES: RuleSource = RuleSource { file: SWEEP_FILE, noun: "sweep", section };
@@ -17,13 +17,7 @@ fn section(files: &[(String, PathBuf)]) -> Result<Option<Section>, ResultsError>
     Ok(flips(&files.iter().map(load).collect::<Result<Vec<_>, ResultsError>>()?))
 }
 
-/// A finding as a sentence.
-fn said(finding: &FindingRecord) -> String {
-    let pair = if finding.flips { String::new() } else { format!(" ({})", finding.strategies.join(", ")) };
-    plain(&format!("{}{pair}: {}", finding.place, finding.answer))
-}
-
-/// What a sweep is asked, and what it found: the flips, and the mixes, where no operation hides what another one gains.
+/// What a sweep is asked, and what it found in the mix, where no operation hides what another one gains.
 pub(crate) fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
     let measures = [
         column("question", "question", "What the sweep asks.")
@@ -32,12 +26,9 @@ pub(crate) fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
             let condition = |one: &ConditionRecord| format!("{} = {}", one.name, one.values.join(", "));
             Cell::text(plain(&one.vary.iter().map(condition).collect::<Vec<_>>().join("; ")))
         }),
-        column("answer", "answer", "Where the order flips, and which strategy is faster in the mix.").text(|one| {
-            let findings = one.conclusion.iter().flat_map(|conclusion| &conclusion.findings);
-            let shown = findings.filter(|finding| finding.flips || (finding.mix && finding.answer != NO_DIFFERENCE));
-            let lines: Vec<String> = shown.map(said).collect();
-            let lines = if lines.is_empty() { vec![format!("mix: {NO_DIFFERENCE}")] } else { lines };
-            Cell::text(lines.join(". ")).tone(Tone::Strong)
+        column("answer", "answer", "The strategies that no other one is shown to beat in the mix.").text(|one| {
+            let fastest = one.conclusion.iter().flat_map(|conclusion| &conclusion.fastest);
+            Cell::text(fastest.map(phrase::fastest).collect::<Vec<_>>().join(" ")).tone(Tone::Strong)
         }),
         column("conditions", "conditions", "Server, machine, length and what was set.")
             .text(|one| one.conclusion.as_ref().map_or_else(String::new, |conclusion| plain(&conclusion.conditions))),

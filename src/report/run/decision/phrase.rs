@@ -2,11 +2,13 @@
 
 use crate::report::document::format::{NOTHING, bytes, count, counted, interval, listed, percent, plain, three, time};
 use crate::results::{
-    BeatenRecord, ComparedNumber, Difference, PublishedAnswer, PublishedMetric, Reason, TradeOffRecord, Verdict,
-    in_percent,
+    BeatenRecord, ComparedNumber, Difference, FastestAtRecord, FastestRecord, PublishedAnswer, PublishedMetric, Reason,
+    TradeOffRecord, Verdict, in_percent,
 };
 use crate::stats::{ConfidenceInterval, DIRTY_SHARE, MINIMUM_ROUNDS, Quantity, Ratio, ShareFlip};
 
+/// What a sweep says where no point shows an order.
+pub const NO_DIFFERENCE: &str = "no difference shown";
 /// More names than these are counted.
 const NAMED: usize = 3;
 
@@ -275,6 +277,22 @@ pub fn wins(name: &str, losers: &[String], mixes: &[String]) -> String {
 /// Where two strategies change places on the axis of a condition: the first is faster below.
 pub fn switch(first: &str, then: &str, range: &str) -> String {
     format!("the faster strategy switches from {first} to {then} at {range}")
+}
+
+/// Which strategies are the fastest at which values of a condition. Values next to each other that have the same share a mention.
+pub fn fastest(record: &FastestRecord) -> String {
+    let who = |strategies: &[String]| {
+        let names = strategies.iter().map(|name| plain(name)).collect::<Vec<_>>().join(" or ");
+        if names.is_empty() { NO_DIFFERENCE.to_owned() } else { names }
+    };
+    let groups: Vec<_> = record.points.chunk_by(|one, next| one.strategies == next.strategies).collect();
+    let said = |group: &&[FastestAtRecord]| {
+        let values = listed(group.iter().map(|point| plain(&point.value)));
+        let place = if groups.len() == 1 { "at every value".to_owned() } else { format!("at {values}") };
+        format!("{} {place}", who(&group[0].strategies))
+    };
+    let answer = groups.iter().map(said).collect::<Vec<_>>().join("; ");
+    format!("Fastest in the {}: {answer}.", plain(&record.place))
 }
 
 /// Why a verdict is no difference. `name` has the names of strategies by their position in the run.

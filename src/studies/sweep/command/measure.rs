@@ -13,6 +13,7 @@ use crate::results::{self, RunRecord, StudyKind};
 use crate::server::client::MongoTarget;
 use crate::studies::sweep::record::{SweepRecord, condition_number};
 use crate::studies::sweep::report::sweep_conclusion;
+use crate::studies::sweep::swept::Swept;
 
 use super::refine::refined;
 use super::{Sweep, runs_of_points};
@@ -103,7 +104,7 @@ pub fn conclude(record: &mut SweepRecord, runs: &[RunRecord], folder: &Path) -> 
 /// The command after a sweep: values between those among which the mix flips, else the run itself for longer.
 pub fn next(sweep: &SweepRecord, runs: &[RunRecord]) -> NextCommand {
     let Some(first) = runs.first() else { return NextCommand::new(["list"]) };
-    let flips = sweep.conclusion.iter().flat_map(|found| &found.findings).any(|finding| finding.flips);
+    let flips = Swept::of(sweep, runs).pairs().iter().any(|pair| !pair.curve.flips.is_empty());
     // What the sweep varies is no option of the user's.
     let mut subject = first.subject();
     subject.retain(|(option, value)| {

@@ -8,17 +8,14 @@ use crate::report::document::format::{capitalised, titled};
 use crate::report::run::conditions::conditions;
 use crate::report::run::decision::phrase;
 use crate::report::{Finding, Headline, Report, Series, counted, interval, listed, plain, three};
-use crate::results::{ConclusionRecord, FindingRecord, RunRecord};
+use crate::results::{ConclusionRecord, RunRecord};
 use crate::stats::Verdict;
 
 use super::crossover::Flip;
 use super::record::{ConditionRecord, SweepRecord, condition_number, condition_unit, condition_unit_size};
 use super::swept::{Swept, SweptPair, SweptQuantity};
 
-/// What a sweep says where no point shows an order.
-pub(crate) const NO_DIFFERENCE: &str = "no difference shown";
-
-/// Flips in the verdict; all are in the table.
+/// Sentences of the verdict; everything is in the tables.
 const STATED: usize = 3;
 
 impl Report {
@@ -43,14 +40,7 @@ impl Report {
 pub fn sweep_conclusion(record: &SweepRecord, runs: &[RunRecord]) -> Option<ConclusionRecord> {
     let sweep = Swept::of(record, runs);
     let conditions = sweep.conditions(runs.first()?);
-    let finding = |pair: &SweptPair| FindingRecord {
-        place: sweep.place(pair),
-        strategies: [pair.one, pair.other].map(|place| sweep.strategy(place)),
-        answer: sweep.sentence(pair),
-        flips: !pair.curve.flips.is_empty(),
-        mix: pair.quantity.operation.is_none(),
-    };
-    Some(ConclusionRecord { conditions, findings: sweep.pairs().iter().map(finding).collect() })
+    Some(ConclusionRecord { conditions, fastest: sweep.fastest(&sweep.pairs()) })
 }
 
 impl Swept<'_> {
@@ -75,11 +65,11 @@ impl Swept<'_> {
                 is_difference: true,
             })
             .collect();
-        // The mix first: it stands after the operations.
         let said = |finding: &Finding| capitalised(&format!("{}: {}.", finding.name, finding.text));
-        let mut sentences: Vec<String> = findings.iter().rev().take(STATED).map(said).collect();
-        if findings.is_empty() {
-            sentences.push(self.no_flip());
+        let mut sentences: Vec<String> = self.fastest(pairs).iter().take(STATED).map(phrase::fastest).collect();
+        // A sweep may leave out the mix.
+        if sentences.is_empty() {
+            sentences.push(findings.first().map_or_else(|| self.no_flip(), said));
         }
         let failed = self.record.points.iter().filter(|point| point.error.is_some()).count() as u64;
         let question = self.record.question.as_deref().map(plain).filter(|question| !question.is_empty());
@@ -156,7 +146,7 @@ impl Swept<'_> {
             };
             return listed(curve.flips.iter().map(flip));
         }
-        let Some(order) = curve.order() else { return NO_DIFFERENCE.to_owned() };
+        let Some(order) = curve.order() else { return phrase::NO_DIFFERENCE.to_owned() };
         let decided: Vec<_> = curve.points.iter().filter(|point| point.verdict.is_difference()).collect();
         let faster = if order == Verdict::Faster { &one } else { &other };
         let factor = |ratio: f64| if order == Verdict::Faster { ratio.recip() } else { ratio };

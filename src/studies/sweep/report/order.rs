@@ -5,6 +5,7 @@ use crate::report::document::format::NOTHING;
 use crate::report::{
     Cell, Charts, Forms, Kind, Measure, Row, Section, Table, Tone, column, interval, listed, plain, three,
 };
+use crate::results::{FastestAtRecord, FastestRecord};
 use crate::stats::Verdict;
 use crate::studies::sweep::chart::{self, RatioChart, WinnerCell, WinnerMap};
 use crate::studies::sweep::crossover::{Curve, CurvePoint};
@@ -169,7 +170,7 @@ impl Swept<'_> {
             }
         };
         let maps: Vec<WinnerMap> = compared.map(map).collect();
-        let about = "The strategy that is faster than every other one; none where no difference is shown.";
+        let about = "The only strategy that no other one is shown to beat; none where there are several.";
         let measures = [column("fastest", "fastest", about).text(String::clone)];
         let rows = maps.iter().flat_map(|map| {
             map.rows.iter().flat_map(move |(under, cells)| {
@@ -190,23 +191,50 @@ impl Swept<'_> {
         Some(Section::new("winners", "The fastest strategy").charts(charts).table(table))
     }
 
-    /// The strategy that is faster than every other one at a point.
-    fn winner(&self, pairs: &[SweptPair], quantity: SweptQuantity, value: &str, under: &str) -> WinnerCell {
+    /// The fastest strategies in the mix, for each value of the second condition.
+    pub(crate) fn fastest(&self, pairs: &[SweptPair]) -> Vec<FastestRecord> {
+        let mixes = self.quantities.iter().filter(|quantity| quantity.operation.is_none());
+        let unders = self.record.second_values();
+        let places = mixes.flat_map(|quantity| unders.iter().map(move |under| (*quantity, under)));
+        let record = |(quantity, under): (SweptQuantity, &String)| {
+            let pair = pairs.iter().find(|pair| pair.quantity == quantity && pair.under == *under)?;
+            let point = |value: &String| {
+                let unbeaten = self.unbeaten(pairs, quantity, value, under);
+                // All of them are where no difference is shown.
+                let is_decided = unbeaten.len() < self.strategies.len();
+                let is_measured = !unbeaten.is_empty();
+                let strategies =
+                    unbeaten.into_iter().filter(|_| is_decided).map(|place| self.strategy(place)).collect();
+                is_measured.then_some(FastestAtRecord { value: value.clone(), strategies })
+            };
+            let points = self.record.vary.first()?.values.iter().filter_map(point).collect();
+            Some(FastestRecord { place: self.place(pair), points })
+        };
+        places.filter_map(record).collect()
+    }
+
+    /// The strategies that no other one is shown to beat at a point; none where the point was not measured.
+    fn unbeaten(&self, pairs: &[SweptPair], quantity: SweptQuantity, value: &str, under: &str) -> Vec<usize> {
         let x = condition_number(value);
         let here = pairs.iter().filter(|one| one.quantity == quantity && one.under == under);
         let points: Vec<_> =
             here.filter_map(|one| Some((one, one.curve.points.iter().find(|point| Some(point.x) == x)?))).collect();
-        let beats = |place: usize, (one, point): &(&SweptPair, &CurvePoint)| match point.verdict {
-            Verdict::Faster => one.one == place,
-            Verdict::Slower => one.other == place,
+        let beats = |(one, point): &(&SweptPair, &CurvePoint), place: usize| match point.verdict {
+            Verdict::Faster => one.other == place,
+            Verdict::Slower => one.one == place,
             Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Inconclusive(_) => false,
         };
-        let is_in = |place: usize, (one, _): &(&SweptPair, &CurvePoint)| one.one == place || one.other == place;
-        let wins = |place: &usize| {
-            let mut own = points.iter().filter(|point| is_in(*place, point)).peekable();
-            own.peek().is_some() && own.all(|point| beats(*place, point))
+        let is_in = |place: usize| points.iter().any(|(one, _)| one.one == place || one.other == place);
+        let is_unbeaten = |place: &usize| is_in(*place) && !points.iter().any(|point| beats(point, *place));
+        self.strategies.iter().copied().filter(is_unbeaten).collect()
+    }
+
+    /// The strategy that alone is unbeaten at a point.
+    fn winner(&self, pairs: &[SweptPair], quantity: SweptQuantity, value: &str, under: &str) -> WinnerCell {
+        let winner = match self.unbeaten(pairs, quantity, value, under)[..] {
+            [winner] => Some(winner),
+            _ => None,
         };
-        let winner = self.strategies.iter().copied().find(wins);
         let text = winner.map_or_else(|| NOTHING.to_owned(), |winner| self.strategy(winner));
         let found = if winner.is_some() { &text } else { "no strategy" };
         let found = format!("{found} is {}the fastest", if winner.is_some() { "" } else { "shown to be " });
