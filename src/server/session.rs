@@ -9,7 +9,7 @@ use super::Failure;
 /// Sessions that no command uses at the moment.
 ///
 /// A command without one makes the driver take one of its own and give it back in a task of its own, with several copies:
-/// docs/performance.md has what that costs. The server sees a session either way.
+/// docs/experiments/calls.md has what that costs. The server sees a session either way.
 #[derive(Default)]
 pub(super) struct Sessions(RefCell<Vec<ClientSession>>);
 
