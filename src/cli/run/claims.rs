@@ -299,7 +299,7 @@ impl<'s> ClaimGroup<'s> {
     /// Says which strategies and parts its claims need.
     fn complete(&mut self, ready: &Ready) {
         let named: Vec<String> = self.claims.iter().flat_map(|claim| strategies_of(ready, claim)).collect();
-        let is_needed = |part: &Part| self.claims.iter().any(|claim| needed(&claim.subject.value) == *part);
+        let is_needed = |part: &Part| self.claims.iter().any(|claim| needed(claim) == *part);
         self.parts = Part::ALL.into_iter().filter(is_needed).collect();
         self.record.parts = self.parts.iter().map(|part| part.name().to_owned()).collect();
         self.record.strategies = with_baseline(&ready.scenario, &named);
@@ -354,14 +354,16 @@ fn with_baseline(scenario: &Scenario, named: &[String]) -> Vec<String> {
     strategies.into_iter().map(|one| one.name.value.clone()).collect()
 }
 
-/// The shortest part that decides a claim. Most anomalies need calls that are made at the same time.
-fn needed(subject: &ClaimSubject) -> Part {
-    match subject {
+/// The shortest part that decides a claim. Most anomalies need calls that are made at the same time, and so do the outcomes of a
+/// claim that says how many clients there are.
+fn needed(claim: &ClaimDefinition) -> Part {
+    match &claim.subject.value {
         ClaimSubject::Metric { metric, .. } => {
             let parts = metric.parts();
             parts.iter().copied().find(|part| *part == Part::Own).or(parts.first().copied()).unwrap_or(Part::Own)
         }
         ClaimSubject::Audit(_) => Part::Saturation,
+        ClaimSubject::Outcome(_) if claim.clients.is_some() => Part::Saturation,
         ClaimSubject::Outcome(_) => Part::Own,
     }
 }
@@ -381,9 +383,10 @@ mod tests {
         parse(&[&["x"], line].concat()).unwrap()
     }
 
+    const COUNTER: &str = include_str!("../../../tests/claims/counter.yaml");
+
     fn ready() -> Ready {
-        let source = Source::new("counter.yaml", include_str!("../../../tests/claims/counter.yaml"));
-        prepare_source(source, &Choice::default()).unwrap()
+        prepare_source(Source::new("counter.yaml", COUNTER), &Choice::default()).unwrap()
     }
 
     /// The groups of these claims: ids, strategies, parts, and the arguments of their runs.
@@ -410,6 +413,17 @@ mod tests {
         let set: Vec<&str> = run.study.subject.set.iter().map(|(_, value)| value.as_str()).collect();
         assert_eq!((set, run.measurement.only.as_slice()), (vec!["7", "9", "500"], &[Part::Own][..]));
         assert_eq!((run.measurement.preset, run.claims.as_ref()), (results::Preset::Full, None));
+    }
+
+    #[test]
+    fn an_outcome_that_depends_on_the_clients_is_counted_in_concurrent_calls() {
+        let part = |text: &str| {
+            let ready = prepare_source(Source::new("counter.yaml", text), &Choice::default()).unwrap();
+            let claim = ready.scenario.claims.iter().find(|claim| claim.id.value == "sold-out").unwrap();
+            needed(claim)
+        };
+        let with_clients = COUNTER.replace("says: No purchase succeeds.", "says: No purchase succeeds.\n    clients: 16");
+        assert_eq!((part(COUNTER), part(&with_clients)), (Part::Own, Part::Saturation));
     }
 
     #[test]

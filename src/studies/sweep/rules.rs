@@ -34,7 +34,7 @@ pub(crate) fn flips(sweeps: &[(String, SweepRecord)]) -> Option<Section> {
             .text(|one| one.conclusion.as_ref().map_or_else(String::new, |conclusion| plain(&conclusion.conditions))),
     ];
     let rows = sweeps.iter().map(|(report, record)| (Row::new(scenario(&record.scenario, report)), record));
-    let title = "Where the answer flips";
+    let title = "Which strategy is fastest where";
     let name = column("scenario", "scenario", "The scenario.");
     Section::new("flips", title).table(Table::new("flips", title, name, &measures, rows).list()).with_rows()
 }

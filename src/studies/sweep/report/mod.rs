@@ -237,6 +237,21 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_strategy_that_a_point_lacks_does_not_make_the_others_fastest_there() {
+        let (record, runs) = sweep(&sample::whole(&sample::run(6)), "length");
+        let mut sweep = Swept::of(&record, &runs);
+        let mut pairs = sweep.pairs();
+        let missing = runs[0].strategies.len();
+        sweep.strategies.push(missing);
+        for point in pairs.iter_mut().flat_map(|pair| &mut pair.curve.points) {
+            point.verdict = Verdict::NoDifference { within_noise: true, mde: 0.1 };
+        }
+        let fastest = sweep.fastest(&pairs);
+        assert!(!fastest.is_empty());
+        assert!(fastest.iter().flat_map(|one| &one.points).all(|point| point.strategies.is_empty()), "{fastest:?}");
+    }
+
+    #[test]
     fn a_point_that_failed_is_marked_and_left_out() {
         let [terminal, markdown] = in_every_form(&complete());
         assert!(terminal.contains("1 point failed or may not be used"), "{terminal}");

@@ -21,6 +21,14 @@ struct NetworkFlip {
     ratio: String,
 }
 
+/// The strategies at a point that no other one is shown to beat.
+struct Unbeaten {
+    /// None where the point was not measured.
+    unbeaten: Vec<usize>,
+    /// How many strategies were measured there.
+    measured: usize,
+}
+
 impl Swept<'_> {
     /// The order of every pair of strategies.
     pub(crate) fn orders(&self, pairs: &[SweptPair]) -> Section {
@@ -199,9 +207,9 @@ impl Swept<'_> {
         let record = |(quantity, under): (SweptQuantity, &String)| {
             let pair = pairs.iter().find(|pair| pair.quantity == quantity && pair.under == *under)?;
             let point = |value: &String| {
-                let unbeaten = self.unbeaten(pairs, quantity, value, under);
+                let Unbeaten { measured, unbeaten } = self.unbeaten(pairs, quantity, value, under);
                 // All of them are where no difference is shown.
-                let is_decided = unbeaten.len() < self.strategies.len();
+                let is_decided = unbeaten.len() < measured;
                 let is_measured = !unbeaten.is_empty();
                 let strategies =
                     unbeaten.into_iter().filter(|_| is_decided).map(|place| self.strategy(place)).collect();
@@ -213,8 +221,8 @@ impl Swept<'_> {
         places.filter_map(record).collect()
     }
 
-    /// The strategies that no other one is shown to beat at a point; none where the point was not measured.
-    fn unbeaten(&self, pairs: &[SweptPair], quantity: SweptQuantity, value: &str, under: &str) -> Vec<usize> {
+    /// The strategies at a point that no other one is shown to beat.
+    fn unbeaten(&self, pairs: &[SweptPair], quantity: SweptQuantity, value: &str, under: &str) -> Unbeaten {
         let x = condition_number(value);
         let here = pairs.iter().filter(|one| one.quantity == quantity && one.under == under);
         let points: Vec<_> =
@@ -225,13 +233,14 @@ impl Swept<'_> {
             Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Inconclusive(_) => false,
         };
         let is_in = |place: usize| points.iter().any(|(one, _)| one.one == place || one.other == place);
-        let is_unbeaten = |place: &usize| is_in(*place) && !points.iter().any(|point| beats(point, *place));
-        self.strategies.iter().copied().filter(is_unbeaten).collect()
+        let measured: Vec<usize> = self.strategies.iter().copied().filter(|place| is_in(*place)).collect();
+        let is_unbeaten = |place: &usize| !points.iter().any(|point| beats(point, *place));
+        Unbeaten { measured: measured.len(), unbeaten: measured.into_iter().filter(is_unbeaten).collect() }
     }
 
     /// The strategy that alone is unbeaten at a point.
     fn winner(&self, pairs: &[SweptPair], quantity: SweptQuantity, value: &str, under: &str) -> WinnerCell {
-        let winner = match self.unbeaten(pairs, quantity, value, under)[..] {
+        let winner = match self.unbeaten(pairs, quantity, value, under).unbeaten[..] {
             [winner] => Some(winner),
             _ => None,
         };
