@@ -422,7 +422,8 @@ mod tests {
             let claim = ready.scenario.claims.iter().find(|claim| claim.id.value == "sold-out").unwrap();
             needed(claim)
         };
-        let with_clients = COUNTER.replace("says: No purchase succeeds.", "says: No purchase succeeds.\n    clients: 16");
+        let with_clients =
+            COUNTER.replace("says: No purchase succeeds.", "says: No purchase succeeds.\n    clients: 16");
         assert_eq!((part(COUNTER), part(&with_clients)), (Part::Own, Part::Saturation));
     }
 

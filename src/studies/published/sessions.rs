@@ -159,7 +159,7 @@ pub fn spread(results: &[PlacedResult]) -> SessionsRecord {
     stats::spreads(&results.iter().map(|one| of_result(&one.record)).collect::<Vec<_>>())
 }
 
-/// How far another session may be from an interval of one session, in a sentence; `None` where no result has two sessions.
+/// How far another session may be from an interval of one session, in a part of a sentence; `None` where no result has two sessions.
 pub fn further<'r>(results: impl Iterator<Item = &'r PublishedRecord>) -> Option<String> {
     let results: Vec<ResultSessions> = results.map(of_result).collect();
     let known = |metric: PublishedMetric| {
@@ -167,8 +167,7 @@ pub fn further<'r>(results: impl Iterator<Item = &'r PublishedRecord>) -> Option
         further.is_finite().then_some((metric.column().label, further))
     };
     let known = [PublishedMetric::OWN_TIME, PublishedMetric::CALLS_PER_SECOND].into_iter().filter_map(known);
-    let text = phrase::other_session(&known.collect::<Vec<_>>())?;
-    Some(format!("Where there is an interval, it is that of one session; {text}."))
+    phrase::other_session(&known.collect::<Vec<_>>())
 }
 
 /// The spread as a table in Markdown, for docs/method.md.

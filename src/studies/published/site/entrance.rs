@@ -55,7 +55,10 @@ pub fn page(
     let cited = |number: &'_ Number| {
         let place = format!("{INDEX_FILE}#{}", number.id);
         let found = [number.figure.as_str(), &number.range].into_iter().filter(|text| !text.is_empty());
-        let found = found.collect::<Vec<_>>().join(", ").replace("95 % CI", "95 % CI of one session");
+        let mut found = found.collect::<Vec<_>>().join(", ").replace("95 % CI", "95 % CI of one session");
+        if found.contains("95 % CI") && !further.is_empty() {
+            found = format!("{found}; {further}");
+        }
         let title = format!("{} ({}: {found}; {}.)", number.says, number.scenario, number.conditions);
         edition.cite(&number.id, &title, &place, &number.measured)
     };
@@ -76,4 +79,37 @@ pub fn page(
         ),
     };
     format!("{page}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::studies::published::site::cite::MeasuredOn;
+
+    use super::*;
+
+    #[test]
+    fn a_cited_interval_says_what_another_session_may_give() {
+        let measured = MeasuredOn::new("2026-11-27T10:00:00Z", "0.2.0");
+        let edition = Edition { url: String::new(), data: "0a1b".into(), newest: measured.clone() };
+        let text = |range: &str| {
+            let number = Number {
+                id: "one".into(),
+                figure: "× 2.00".into(),
+                range: range.into(),
+                says: "It takes twice as long.".into(),
+                conditions: "mix default".into(),
+                scenario: "trees".into(),
+                claim: "C1".into(),
+                page: RULES_FILE.into(),
+                data: None,
+                command: "docshape run trees".into(),
+                measured: measured.clone(),
+            };
+            page(&[number], &[], ["", "", "another session may differ by a further 10 % in own time"], &edition)
+        };
+        let of_session =
+            "× 2.00, 95 % CI of one session 1.80-2.20; another session may differ by a further 10 % in own time;";
+        assert!(text("95 % CI 1.80-2.20").contains(of_session));
+        assert!(!text("against 4").contains("against 4; another session"));
+    }
 }
