@@ -144,6 +144,8 @@ pub enum Reason {
     Open,
     /// A count that varies is lower in some rounds and higher in others.
     RoundsDisagree,
+    /// No anomaly happened, which does not show that none can.
+    NotSeen,
     /// In too many rounds too few calls lie beyond the quantile.
     FewCalls,
     /// It needs a run with the mix, the clients or the parameters that the claim names.

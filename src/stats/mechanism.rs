@@ -34,6 +34,10 @@ const LITTLE_MORE: f64 = 1.2;
 /// Replies below this, in bytes, fit into a few network packets.
 const LARGE_REPLY: f64 = 4_000.0;
 
+/// Something that happens in enough calls to matter, and in so few that it does not.
+const SOME: f64 = 0.1;
+const NONE: f64 = 0.01;
+
 /// Something that happens in at least half of the calls.
 const USUAL: f64 = 0.5;
 
@@ -87,6 +91,8 @@ pub enum Mechanism {
         commands: [f64; 2],
         /// Whether only the slower strategy starts a transaction.
         in_transaction: bool,
+        /// Whether only the slower strategy writes, in some of the calls: writes take longer than reads.
+        writes: bool,
     },
     /// Much more oplog than the other one.
     Oplog {
@@ -252,8 +258,12 @@ fn commands(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {
     let commands = [slow.cost.round_trips, fast.cost.round_trips];
     let is_enough = slow.time / fast.time <= UNEQUAL_COMMANDS * commands[0] / commands[1];
     let starts = |call: &CallWork| call.count("transactions_started").is_some_and(|started| started >= USUAL);
-    (commands[0] - commands[1] >= MORE_COMMANDS && is_enough)
-        .then(|| Mechanism::Commands { commands, in_transaction: starts(slow) && !starts(fast) })
+    let writes = slow.written().zip(fast.written()).is_some_and(|(slow, fast)| slow >= SOME && fast < NONE);
+    (commands[0] - commands[1] >= MORE_COMMANDS && (is_enough || writes)).then(|| Mechanism::Commands {
+        commands,
+        in_transaction: starts(slow) && !starts(fast),
+        writes,
+    })
 }
 
 fn oplog(slow: &CallWork, fast: &CallWork) -> Option<Mechanism> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::record::{Metric, OutcomeKind, Part};
-use crate::results::{ClaimName, ClaimRecord, Reason, Relation, RunRecord, Than};
+use crate::results::{ClaimName, ClaimRecord, Reason, Relation, RunRecord, Than, Verdict};
 use crate::stats::shared_cache::SharedCache;
 use crate::stats::view::operations;
 use crate::stats::{Distribution, InvalidReason, RoundSeries, SeriesKey, inconsistency, inspected, invalid_reasons};
@@ -95,7 +95,15 @@ impl<'r> MeasuredRun<'r> {
             }
             DecidingNumber::Audit(audit) => {
                 let last = self.last()?;
-                Self::counts(claim.relation, (side, other), |side| count::anomalies(last, audit, side.strategy))
+                let anomalies = |side: ClaimSide| count::anomalies(last, audit, side.strategy);
+                let mut decision = Self::counts(claim.relation, (side, other), anomalies)?;
+                // Chance decides whether a race happens: none that did does not refute that one can.
+                if let ClaimDecision::Counts(result) = &mut decision
+                    && (claim.relation, result.value) == (Relation::Above, Some(0.0))
+                {
+                    result.verdict = Verdict::Inconclusive(Reason::NotSeen);
+                }
+                Ok(decision)
             }
             DecidingNumber::Outcome(outcome) => {
                 let parts = [Part::Rate, Part::Saturation, Part::Own].map(|part| self.parts.get(&part));

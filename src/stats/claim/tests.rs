@@ -289,6 +289,8 @@ fn audits_count_anomalies_even_where_these_make_the_run_invalid() {
     assert_eq!([equal("embedded"), equal("linked")], [ClaimOutcome::Refuted, ClaimOutcome::Confirmed]);
     let below = claim(Relation::Below, "linked", Than::Strategy("embedded".into()));
     assert_eq!(result_of(&run, below), ClaimOutcome::Confirmed);
+    let race = decided(&run, claim(Relation::Above, "linked", Than::Number(0.0)));
+    assert_eq!((race.verdict.reason(), race.value), (Some(Reason::NotSeen), Some(0.0)));
     let mut unknown = claim(Relation::Equals, "linked", Than::Number(0.0));
     unknown.audit = Some("gone".into());
     assert_eq!(decided(&run, unknown).verdict.reason(), Some(Reason::NotReported));

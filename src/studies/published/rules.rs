@@ -133,7 +133,8 @@ impl Report {
             title: "Rules of thumb, measured".to_owned(),
             subject: vec![
                 format!("{studies}; {}.", claims::count_results(decided.iter().map(|rule| &rule.view))),
-                "Each line holds for the conditions next to it: another machine, server or size may give another one."
+                "Each line holds for the conditions next to it: another machine, server or size may give another one. Unless they say otherwise, \
+                 client and server share a machine, and writes wait for the journal of a replica set of one member."
                     .to_owned(),
             ],
             ..Headline::default()

@@ -54,9 +54,10 @@ pub fn summary(arguments: &SummaryArguments, sources: &[RuleSource]) -> Result<E
     }
     let usable = runs.iter().filter_map(|run| placed(&found.root, run));
     let results: Vec<PlacedResult> = results.into_iter().chain(usable).collect();
+    let further = sessions::further(results.iter().map(|one| &one.record)).unwrap_or_default();
     let matrix = matrix(results);
     let numbers = if folder.join(NUMBERS_FILE).is_file() {
-        numbers::markdown(&numbers::numbers(folder, &found.results(sources, &|_| String::new())?.rules())?)
+        numbers::markdown(&numbers::numbers(folder, &found.results(sources, &|_| String::new())?.rules())?, &further)
     } else {
         String::new()
     };

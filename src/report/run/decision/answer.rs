@@ -76,7 +76,7 @@ impl<'r> Judged<'r> {
             beaten: answer.beaten().iter().filter_map(|one| self.beaten_record(one)).collect(),
             trade_offs: trade_offs.collect(),
             least_effect: answer.least_effect().filter(|_| answer.winner().is_none()),
-            fragile: flips::shares(self).is_some_and(|flips| flips.iter().any(|(_, flip)| flip.is_fragile())),
+            fragile: flips::is_fragile(self),
         }
     }
 
@@ -178,7 +178,8 @@ impl<'r> Judged<'r> {
             let in_all = || rounds().is_some_and(|(ahead, rounds)| ahead == rounds);
             result.overloaded.is_some() || (result.verdict() == Verdict::Faster && in_all())
         };
-        let is_high = shown.all(|pair| pair.results.iter().all(|result| is_ahead(pair, result)));
+        let is_high =
+            !flips::is_fragile(self) && shown.all(|pair| pair.results.iter().all(|result| is_ahead(pair, result)));
         if is_high { "High" } else { "Moderate" }.to_owned()
     }
 

@@ -11,6 +11,9 @@ use super::phrase::{self, UNPREDICTED};
 /// Shares that differ by more than this are no mix that is anything like the measured one.
 const REALISTIC: f64 = 0.25;
 
+/// Round trips of a strategy that no network makes much faster: calls of other shares would hide the difference.
+const FEWER_TRIPS: f64 = 0.95;
+
 /// The pieces of a sentence, what was measured first; empty for a trade-off, and where nothing is decided.
 pub(crate) fn flips(judged: &Judged, others: &[RunRecord]) -> Vec<String> {
     if judged.answer.beaten().is_empty() {
@@ -172,10 +175,16 @@ fn networks(judged: &Judged) -> Vec<String> {
     let time = |strategy: usize| parts.number_of_mix(Criterion::OWN_TIME, strategy);
     let flip = |other: usize| {
         let trips = [trips(best)?, trips(other)?];
-        let longer = stats::network_flip([time(best)?, time(other)?], trips).filter(|_| trips[1] < trips[0])?;
+        let is_shorter = trips[1] < FEWER_TRIPS * trips[0];
+        let longer = stats::network_flip([time(best)?, time(other)?], trips).filter(|_| is_shorter)?;
         Some(phrase::network_flip(&judged.marked(other), longer))
     };
     answer.beaten().into_iter().filter_map(|one| flip(one.strategy)).collect()
+}
+
+/// Whether a slightly different share of an operation turns the answer.
+pub(super) fn is_fragile(judged: &Judged) -> bool {
+    shares(judged).is_some_and(|flips| flips.iter().any(|(_, flip)| flip.is_fragile()))
 }
 
 /// The share of an operation at which each beaten strategy overtakes, the nearest first; `None` where own times predict none of

@@ -283,7 +283,11 @@ pub fn switch(first: &str, then: &str, range: &str) -> String {
 pub fn fastest(record: &FastestRecord) -> String {
     let who = |strategies: &[String]| {
         let names = strategies.iter().map(|name| plain(name)).collect::<Vec<_>>().join(" or ");
-        if names.is_empty() { NO_DIFFERENCE.to_owned() } else { names }
+        match strategies.len() {
+            0 => NO_DIFFERENCE.to_owned(),
+            1 => names,
+            _ => format!("{names} (not told apart)"),
+        }
     };
     let groups: Vec<_> = record.points.chunk_by(|one, next| one.strategies == next.strategies).collect();
     let said = |group: &&[FastestAtRecord]| {
@@ -358,6 +362,7 @@ pub fn reason<'n>(reason: Reason, name: &dyn Fn(usize) -> Option<&'n str>) -> St
         }
         Reason::Open => "a change beyond the tolerance is neither shown nor excluded".into(),
         Reason::RoundsDisagree => "lower in some rounds and higher in others".into(),
+        Reason::NotSeen => "none happened in this run, which does not show that none can".into(),
         Reason::FewCalls => "too few calls per round exceed the percentile".into(),
         Reason::OtherSettings => "not measured by this run".into(),
         Reason::NeedsCluster => "needs a sharded cluster".into(),

@@ -181,12 +181,13 @@ pub(crate) fn mechanism(one: &Mechanism, faster: &str) -> String {
         None => String::new(),
     };
     match one {
-        Mechanism::Commands { commands: [slow, fast], in_transaction } => {
+        Mechanism::Commands { commands: [slow, fast], in_transaction, writes } => {
             let transaction = if *in_transaction { " in a transaction" } else { "" };
             if *fast < 0.05 {
                 return format!("needs {}{transaction}, {faster} none", several(*slow, "command"));
             }
-            format!("needs {}{transaction} instead of {}", several(*slow, "command"), number(*fast))
+            let writes = if *writes && !in_transaction { ", and some of them write" } else { "" };
+            format!("needs {}{transaction} instead of {}{writes}", several(*slow, "command"), number(*fast))
         }
         Mechanism::Oplog { kind, bytes: [slow, fast], sent, updated } => {
             let than = if *fast > 0.0 { format!(" instead of {}", bytes(*fast)) } else { String::new() };
@@ -232,7 +233,7 @@ pub(crate) fn mechanism(one: &Mechanism, faster: &str) -> String {
             format!("maintains {more} more {indexes}{entries}")
         }
         Mechanism::Size { sizes: [slow, fast] } => format!(
-            "sends the same commands to documents of {} instead of {}",
+            "runs as many commands on documents of {} instead of {}",
             document_size(*slow),
             document_size(*fast)
         ),

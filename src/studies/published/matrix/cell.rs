@@ -57,7 +57,7 @@ impl MatrixCell {
         match (self.look, self.ratio) {
             (Look::Best, _) => "best".to_owned(),
             (Look::TiedBest, _) => "tied best".to_owned(),
-            (Look::NoDifference, _) => "no difference".to_owned(),
+            (Look::NoDifference, _) => "not told apart".to_owned(),
             (Look::Lowest, _) => if self.is_rate { "highest" } else { "lowest" }.to_owned(),
             (Look::Undecided, _) => "undecided".to_owned(),
             (Look::Times | Look::Unsafe, Some(ratio)) => format!("× {}", three(ratio)),

@@ -12,7 +12,8 @@ use super::{Matrix, ScenarioMatrix};
 pub(crate) const LEAD: &str = "Calls per second of a mix while every client has a call: \"× 2\" is half of the best of the row. \"×\" is a reported \
                     difference (95 % confidence); \"best\" is the strategy to choose, reported to make more than all others; \"tied \
                     best\" are those that lead and are not told apart; \"highest\" makes the most here, though it is not the one to \
-                    choose; \"est.\" is estimated from the times of single operations, not measured.";
+                    choose; \"undecided\" was not compared, as the page of the mix explains; \"choose\" names the strategy that another \
+                    number decides for. \"est.\" is estimated from the times of single operations, without waits of calls for each other.";
 
 /// The tables.
 impl fmt::Display for Matrix {

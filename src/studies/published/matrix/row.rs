@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::report::document::{counted, percent, plain, short};
 use crate::report::{HTML_FILE, MARKDOWN_FILE, encoded};
-use crate::results::{Preset, PublishedMetric, PublishedMix, PublishedRecord};
+use crate::results::{Preset, PublishedMetric, PublishedMix, PublishedRecord, Standing};
 use crate::studies::published::sessions::Spreads;
 
 use super::cell::{self, MatrixCell, PublishedNumber};
@@ -76,6 +76,8 @@ pub struct MixRow {
     pub preset: Option<Preset>,
     /// How many sessions it has.
     pub sessions: usize,
+    /// The strategy to choose, where another number than calls per second decides.
+    pub choice: Option<String>,
     /// The address of its page.
     pub page: Option<String>,
     /// The address of its report in Markdown.
@@ -95,10 +97,12 @@ impl MixRow {
         self.preset.filter(|preset| matches!(preset, Preset::Smoke | Preset::Quick)).map(Preset::name)
     }
 
-    /// What its name is followed by: a preset that is short, and the number of sessions where there are several.
+    /// What its name is followed by: a preset that is short, the number of sessions where there are several, and the strategy to
+    /// choose where its calls per second do not say it.
     pub fn badges(&self) -> Vec<String> {
         let sessions = (self.sessions > 1).then(|| counted(self.sessions as u64, "session"));
-        self.short_preset().map(str::to_owned).into_iter().chain(sessions).collect()
+        let choice = self.choice.as_ref().map(|name| format!("choose {name}"));
+        self.short_preset().map(str::to_owned).into_iter().chain(sessions).chain(choice).collect()
     }
 
     /// Whether its cells are estimates.
@@ -176,11 +180,20 @@ impl ScenarioResults<'_> {
             setup: Some(Setup::of(record)),
             preset: Some(record.preset),
             sessions: record.sessions.len(),
+            choice: choice(record),
             page: result.has_page.then(|| file(HTML_FILE) + PAGE_PART),
             markdown: result.has_markdown.then(|| file(MARKDOWN_FILE)),
             cells: PublishedMetric::all().map(cells).collect(),
         }
     }
+}
+
+/// The strategy to choose, where its calls per second are not reported to be the most.
+fn choice(record: &PublishedRecord) -> Option<String> {
+    let winner = record.answer.winner.as_ref()?;
+    let rate =
+        record.strategies.iter().find(|one| one.name == *winner)?.metrics.get(&PublishedMetric::CALLS_PER_SECOND);
+    rate.is_none_or(|rate| rate.standing != Some(Standing::Best)).then(|| plain(winner))
 }
 
 /// A row of a mix that was not measured, without its numbers.

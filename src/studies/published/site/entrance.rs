@@ -5,7 +5,7 @@ use askama::Template;
 use crate::report::write::html::Assets;
 
 use super::cite::{Citation, Edition};
-use super::numbers::Number;
+use super::numbers::{Number, note};
 use crate::cli::onward::{INDEX_FILE, MATRIX_FILE, RULES_FILE};
 
 /// A question and its answer.
@@ -39,8 +39,8 @@ struct EntrancePage<'e> {
     subject: &'e str,
     /// The machines of the runs.
     machine: &'e str,
-    /// How far another session may be; empty where no result has two sessions.
-    further: &'e str,
+    /// What holds for all numbers.
+    note: String,
     edition: &'e Edition,
     whole: Citation,
 }
@@ -69,7 +69,7 @@ pub fn page(
         groups,
         subject,
         machine,
-        further,
+        note: note(further),
         edition,
         whole: edition.cite(
             "results",

@@ -98,8 +98,18 @@ pub fn numbers(folder: &Path, rules: &[Rule]) -> Result<Vec<Number>, CliError> {
     numbers.iter().map(of).collect()
 }
 
-/// The numbers as a section in Markdown; empty without any.
-pub fn markdown(numbers: &[Number]) -> String {
+/// What holds for all numbers to cite. `further` says how far another session may be; empty where no result has two sessions.
+pub fn note(further: &str) -> String {
+    let measured = "Unless its conditions say otherwise, a number is that of a client and a server on one machine, with no network between \
+                    them; the server is a replica set of one member, and writes wait for its journal.";
+    if further.is_empty() {
+        return measured.to_owned();
+    }
+    format!("{measured} Where there is an interval, it is that of one session; {further}.")
+}
+
+/// The numbers as a section in Markdown; empty without any. `further` is that of [`note`].
+pub fn markdown(numbers: &[Number], further: &str) -> String {
     if numbers.is_empty() {
         return String::new();
     }
@@ -110,7 +120,10 @@ pub fn markdown(numbers: &[Number]) -> String {
         let data = one.data.as_ref().map_or_else(|| name.clone(), |data| format!("[{name}]({data})"));
         format!("| <a id=\"{}\"></a>**{figure}** {range} | {says} | {conditions} | {data} |\n", one.id)
     };
-    let head = "## Numbers to cite\n\n| number | what | conditions | data |\n|---|---|---|---|\n".to_owned();
+    let head = format!(
+        "## Numbers to cite\n\n{}\n\n| number | what | conditions | data |\n|---|---|---|---|\n",
+        note(further)
+    );
     std::iter::once(head).chain(numbers.iter().map(row)).chain(["\n".to_owned()]).collect()
 }
 
