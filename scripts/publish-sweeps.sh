@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the sweeps and the growth that scenarios define, explores models, and writes their reports and the rules of
+# Measures the sweeps and growths below, explores models, and writes their reports and the rules of
 # thumb into results/.
 #
 #   scripts/publish-sweeps.sh [--preset NAME] [--out DIR] [SCENARIO...]    (all that are below, preset quick, results/)

@@ -125,9 +125,7 @@ impl Entry<'_> {
             // No judged strategy has a time.
             (Some(mean), None) => (Cell::text(time(mean)).tone(Tone::Faint), time(mean)),
             (Some(mean), Some((best, _))) if self.place == best => {
-                let is_slower = |place| matches!(self.tone(place, best, 1.0), Tone::Heat(_));
-                let is_best = self.run.without_repeat().any(|(place, _)| is_slower(place));
-                let (text, tone) = if is_best { ("best", Tone::Best) } else { ("lowest", Tone::Faint) };
+                let (text, tone) = if self.is_best(best) { ("best", Tone::Best) } else { ("lowest", Tone::Faint) };
                 (Cell::text(text).remark(time(mean)).tone(tone), time(mean))
             }
             (Some(mean), Some((best, least))) => {
@@ -145,9 +143,21 @@ impl Entry<'_> {
 
     /// The judged strategy with the lowest mean.
     fn best(&self) -> Option<(usize, f64)> {
+        self.judged().min_by(|(_, a), (_, b)| a.total_cmp(b))
+    }
+
+    /// The judged strategies that have a mean.
+    fn judged(&self) -> impl Iterator<Item = (usize, f64)> {
         let judged = self.run.without_repeat().filter(|(_, strategy)| !strategy.is_unsafe);
-        let means = judged.filter_map(|(place, _)| Some((place, self.means[place]?)));
-        means.min_by(|(_, a), (_, b)| a.total_cmp(b))
+        judged.filter_map(move |(place, _)| Some((place, self.means[place]?)))
+    }
+
+    /// Whether all others that it can be compared with are reported to be slower.
+    fn is_best(&self, best: usize) -> bool {
+        let others = self.judged().filter(|(place, _)| *place != best);
+        let tones: Vec<Tone> = others.map(|(place, _)| self.tone(place, best, 1.0)).collect();
+        let is_slower = |tone: &Tone| matches!(tone, Tone::Heat(_));
+        tones.iter().any(is_slower) && tones.iter().all(|tone| is_slower(tone) || *tone == Tone::Hatched)
     }
 
     /// A colour only for what is reported to be slower; a pattern for what cannot be compared.
