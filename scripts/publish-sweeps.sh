@@ -13,7 +13,7 @@ sweeps=(
     "blog-comments length" "blog-comments cache" "library-checkout copies" "log-messages looks"
     "paging length" "parts-products copies" "parts-products network" "ticketing contention" "trees writes" "trees nodes"
 )
-growths=(blog-comments log-messages)
+growths=(blog-comments log-messages tasks)
 # Models of examples/ and of the catalogue.
 explorations=(rubis-reads rubis shop blog-comments tasks)
 
