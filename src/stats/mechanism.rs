@@ -398,7 +398,7 @@ mod tests {
         ("log-messages", "hybrid_slice", "no_hosts", "append", "rewrite"),
         ("trees", "parent_lookup", "ancestors", "ancestors", "graph lookup"),
         ("trees", "nested_sets_txn", "ancestors", "insert_leaf", "many updates"),
-        ("trees", "nested_sets_txn", "ancestors", "ancestors", "walks"),
+        ("trees", "nested_sets_txn", "ancestors", "ancestors", "graph lookup"),
         ("ticketing", "txn", "event_map", "available", "walks"),
         ("ticketing", "txn", "event_map", "reserve", "commands in a transaction"),
         ("work-queue", "lease_in_job", "find_and_modify", "take", "walks"),

@@ -118,10 +118,11 @@ pub fn markdown(numbers: &[Number], further: &str) -> String {
             [&one.says, &one.figure, &one.range, &one.conditions].map(|text| escape(text));
         let name = escape(&format!("{}, {}", one.scenario, one.claim));
         let data = one.data.as_ref().map_or_else(|| name.clone(), |data| format!("[{name}]({data})"));
-        format!("| <a id=\"{}\"></a>**{figure}** {range} | {says} | {conditions} | {data} |\n", one.id)
+        let Number { id, command, .. } = one;
+        format!("| <a id=\"{id}\"></a>**{figure}** {range} | {says} | {conditions} | {data} | `{command}` |\n")
     };
     let head = format!(
-        "## Numbers to cite\n\n{}\n\n| number | what | conditions | data |\n|---|---|---|---|\n",
+        "## Numbers to cite\n\n{}\n\n| number | what | conditions | data | repeat |\n|---|---|---|---|---|\n",
         note(further)
     );
     std::iter::once(head).chain(numbers.iter().map(row)).chain(["\n".to_owned()]).collect()
