@@ -57,8 +57,9 @@ fn name(row: &MixRow, has_setups: bool) -> String {
     let mix = escape(&row.mix);
     let linked = row.markdown.as_ref().map_or_else(|| mix.clone(), |file| format!("[{mix}]({file})"));
     let setup = row.setup.as_ref().filter(|_| has_setups).map(|setup| format!(", {}", escape(&setup.to_string())));
-    let badges =
-        Some(row.badges()).filter(|badges| !badges.is_empty()).map(|badges| format!(" ({})", badges.join(", ")));
+    let badges = Some(row.badges())
+        .filter(|badges| !badges.is_empty())
+        .map(|badges| format!(" ({})", escape(&badges.join(", "))));
     [Some(linked), badges, setup].into_iter().flatten().collect()
 }
 
