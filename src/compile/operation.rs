@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::plan::operation::EarlierCalls;
-use crate::plan::{Argument, Expression, Mix, Operation, Value, written};
+use crate::plan::{Argument, Expression, Mix, Operation, Shape, Value, written};
 use crate::scenario::{Diagnostics, MixDefinition, OperationDefinition, Scenario};
 
 use super::parameter::parameter_value;
@@ -35,6 +35,15 @@ pub fn compile_operations(
 fn compile_operation(operation: &OperationDefinition, names: &Names, diagnostics: &Diagnostics) -> Option<Operation> {
     let (arguments, mut scope) = compile_arguments(operation, names, diagnostics);
     let returns = optional(operation.returns.as_ref().map(|node| compile_shape(node, names, diagnostics)))?;
+    if operation.does.is_empty()
+        && !operation.does_is_broken
+        && returns.as_ref().is_some_and(|shape: &Shape| shape.within().is_some())
+    {
+        let message =
+            format!("`was` needs the earlier answers of the model, and `{}` has no `does`", operation.name.value);
+        let help = "add what it does, or use the type `opaque`, of which only whether there is a result is compared";
+        return diagnostics.reject(operation.name.span, message, help);
+    }
     scope.relabel(format!("{}.serial", operation.name.value));
     let serial = optional(operation.serial.as_ref().map(|serial| resolve(serial, &mut scope)))?;
     let name = Arc::from(operation.name.value.as_str());

@@ -5,6 +5,8 @@ use crate::scenario::{
     StrategyDefinition, nearest, suggest,
 };
 
+use super::shape::was;
+
 /// Reports results with other keys than the operation's.
 pub fn check_results(scenario: &Scenario, strategies: &[StrategyDefinition], diagnostics: &Diagnostics) {
     for operation in &scenario.operations {
@@ -103,9 +105,9 @@ fn check_program(
 /// Reports keys of a `return` that `returns` does not have, and keys of `returns` that are missing.
 fn check_result(operation: &OperationDefinition, steps: &[StepDefinition], diagnostics: &Diagnostics) {
     let Some(declared) = operation.returns.as_ref().and_then(Node::as_mapping) else { return };
-    // `{ set: T }` is a type of one key.
+    // `{ set: T }` and `{ was: T, within: N }` are types of the whole result.
     let known: Vec<&str> = declared.iter().map(|(key, _)| key.value.as_str()).collect();
-    if known == ["set"] {
+    if known == ["set"] || was(declared).is_some() {
         return;
     }
     StepDefinition::walk(steps, &mut |kind| {

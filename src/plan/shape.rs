@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
 use super::value::{EvalError, Value};
 
-/// A logical type: `entity`, `value`, `opaque`, `[T]`, `{ set: T }` or `{ field: T }`.
+/// A logical type: `entity`, `value`, `opaque`, `[T]`, `{ set: T }`, `{ was: T, within: N }` or `{ field: T }`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// Any scalar.
@@ -17,6 +19,8 @@ pub enum Shape {
     List(Box<Shape>),
     /// A list whose order does not count.
     Set(Box<Shape>),
+    /// What it is now or was at one of the last calls, at most so many. No part of a list.
+    Was(Box<Shape>, u64),
     /// Named parts.
     Fields(Vec<(Arc<str>, Shape)>),
 }
@@ -32,7 +36,7 @@ pub struct RowField {
 
 impl Shape {
     /// Returns the value as this type: physical fields dropped, references as ids, missing lists empty, sets sorted. An
-    /// outcome is a result of any type and stays itself.
+    /// outcome is a result of any type and stays itself. Parts that may be old are equal to each other: see [`Shape::past`].
     ///
     /// # Errors
     /// When a record cannot be drawn.
@@ -43,6 +47,7 @@ impl Shape {
             Shape::Value => value.referenced(),
             Shape::Opaque if value.is_null() => Ok(Value::Null),
             Shape::Opaque => Ok(Value::text("a result")),
+            Shape::Was(..) => Ok(Value::text("now or earlier")),
             // What is no list cannot be compared as one, and must not pass for an empty one.
             Shape::List(_) | Shape::Set(_) if value.items().is_none() => value.referenced(),
             Shape::Entity(_) if value.is_null() => Ok(Value::Null),
@@ -54,6 +59,34 @@ impl Shape {
                     |(name, shape): &(Arc<str>, Shape)| Ok((Arc::clone(name), shape.canonical(&value.field(name)?)?));
                 parts.iter().map(part).collect::<Result<_, _>>().map(Value::Map)
             }
+        }
+    }
+
+    /// Returns the parts of a value that may be old, as their types; `None` without such parts.
+    ///
+    /// # Errors
+    /// When a record cannot be drawn.
+    pub fn past(&self, value: &Value) -> Result<Option<Value>, EvalError> {
+        match self {
+            _ if matches!(value, Value::Outcome(_)) => Ok(None),
+            Shape::Was(inner, _) => inner.canonical(value).map(Some),
+            Shape::Fields(parts) => {
+                let mut old = Vec::new();
+                for (name, shape) in parts {
+                    old.extend(shape.past(&value.field(name)?)?.map(|part| (Arc::clone(name), part)));
+                }
+                Ok((!old.is_empty()).then(|| Value::Map(old.into())))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns how many calls ago its old parts may be from; `None` without such parts.
+    pub fn within(&self) -> Option<u64> {
+        match self {
+            Shape::Was(_, calls) => Some(*calls),
+            Shape::Fields(parts) => parts.iter().find_map(|(_, shape)| shape.within()),
+            _ => None,
         }
     }
 }
@@ -147,11 +180,18 @@ fn written_plain(value: Result<Value, EvalError>, write: fn(&Value) -> String, l
     }
 }
 
+/// Longer bytes are written as their beginning and their SHA-256: rows with large files are compared in less time and memory.
+const LONGEST_BYTES: usize = 4_096;
+
 /// UUIDs as one knows them, other bytes in hexadecimal after their subtype, cut off after `longest` characters.
 fn written_bytes(subtype: u8, bytes: &[u8], longest: usize) -> String {
     match (subtype, <[u8; 16]>::try_from(bytes), bytes.get(..longest / 2)) {
         (4, Ok(bytes), _) => bson::Uuid::from_bytes(bytes).to_string(),
         (_, _, Some(first)) if first.len() < bytes.len() => format!("binary {subtype}:{}...", hex::encode(first)),
+        _ if bytes.len() > LONGEST_BYTES => {
+            let (first, digest) = (hex::encode(&bytes[..LONGEST_TEXT / 2]), hex::encode(Sha256::digest(bytes)));
+            format!("binary {subtype}:{first}... ({} bytes, SHA-256 {digest})", bytes.len())
+        }
         _ => format!("binary {subtype}:{}", hex::encode(bytes)),
     }
 }
@@ -192,6 +232,14 @@ mod tests {
         let long = Value::Binary(0, Arc::from([7; 100]));
         assert_eq!(brief(&long), format!("binary 0:{}...", "07".repeat(20)));
         assert_eq!(written(&long), format!("binary 0:{}", "07".repeat(100)));
+        let large = |last: u8| written(&Value::Binary(0, (0..5_000).map(|_| 7).chain([last]).collect()));
+        assert!(
+            large(1).starts_with(&format!("binary 0:{}... (5001 bytes, SHA-256 ", "07".repeat(20))),
+            "{}",
+            large(1)
+        );
+        assert_eq!(large(1), large(1));
+        assert_ne!(large(1), large(2));
     }
 
     #[test]
@@ -223,6 +271,19 @@ mod tests {
         let canonical = |text: &str| written(&Shape::Opaque.canonical(&value(text)).unwrap());
         assert_eq!(canonical("{'job': 1}"), canonical("'another'"));
         assert_ne!(canonical("null"), canonical("'another'"));
+    }
+
+    #[test]
+    fn old_parts_are_compared_apart_from_the_others() {
+        let old = Shape::Was(Box::new(Shape::Value), 7);
+        let shape = Shape::Fields(vec![(Arc::from("id"), Shape::Value), (Arc::from("total"), old)]);
+        let [now, before] = ["{'id': 1, 'total': 5}", "{'id': 1, 'total': null}"].map(value);
+        assert_eq!(written(&shape.canonical(&now).unwrap()), written(&shape.canonical(&before).unwrap()));
+        assert_eq!(written(&shape.past(&now).unwrap().unwrap()), "{total: 5}");
+        assert_eq!(written(&shape.past(&before).unwrap().unwrap()), "{total: null}");
+        assert_eq!(shape.within(), Some(7));
+        assert_eq!((Shape::Value.past(&now).unwrap(), Shape::Value.within()), (None, None));
+        assert_eq!(shape.past(&Value::Outcome(Outcome::NotFound)).unwrap(), None);
     }
 
     #[test]

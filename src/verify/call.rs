@@ -91,6 +91,8 @@ pub struct FinishedCall {
     pub operation: usize,
     /// The result.
     pub result: CallResult,
+    /// The parts of the result that may be old, which `result` does not have.
+    pub past: Option<Value>,
     /// Retried attempts.
     pub retries: u64,
     /// Whether it failed because the server changed its state, or the connection broke.

@@ -1,8 +1,9 @@
 //! What a verification does with one database: it makes calls and reads rows.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
-use crate::engine::{FatalError, Interpreter, RunError, StepError, fatal, is_alive, read_state};
+use crate::engine::{FatalError, Interpreter, RunError, StepError, apart, fatal, is_alive, read_state};
 use crate::plan::{EvalError, Frame};
 use crate::server::steady::SteadyTarget;
 use crate::server::{Db, Target};
@@ -42,9 +43,11 @@ impl<T: Target> Verifier<'_, T> {
         let result = tokio::time::timeout(timeout, interpreter.run(&arm.operations[operation], &mut frame)).await;
         let retries = interpreter.trace.retries.len() as u64;
         let is_interrupted = matches!(&result, Ok(Err(StepError::Failed { failure, .. })) if failure.is_interruption());
+        let shape = plan.operations[operation].returns.as_ref();
+        let past = result.as_ref().ok().and_then(|result| shape?.past(result.as_ref().ok()?).transpose());
+        let past = past.transpose().map_err(|error| mistake(&frame, &error))?;
         let result = match result {
             Ok(Ok(value)) => {
-                let shape = plan.operations[operation].returns.as_ref();
                 let canonical = shape.map_or_else(|| value.referenced(), |shape| shape.canonical(&value));
                 CallResult::Value(canonical.map_err(|error| mistake(&frame, &error))?)
             }
@@ -63,7 +66,7 @@ impl<T: Target> Verifier<'_, T> {
             CallResult::Unknown(message) if !self.is_alive().await => {
                 Err(RunError::Fatal(FatalError::ServerLost(message)))
             }
-            result => Ok(FinishedCall { operation, result, retries, is_interrupted }),
+            result => Ok(FinishedCall { operation, result, past, retries, is_interrupted }),
         }
     }
 
@@ -86,9 +89,13 @@ impl<T: Target> Verifier<'_, T> {
     ///
     /// # Errors
     /// When a record cannot be drawn.
-    pub(super) fn generated(&self) -> Result<FinalState, RunError> {
-        let entities = self.plan.data.entities.iter().enumerate();
-        let rows = entities.map(|(entity, this)| Ok((this.name.to_string(), self.plan.data.generated_rows(entity)?)));
-        rows.collect::<Result<_, _>>().map_err(|error: EvalError| FatalError::in_all("load", &error).into())
+    pub(super) async fn generated(&self) -> Result<FinalState, RunError> {
+        let data = Arc::clone(&self.plan.data);
+        let rows = apart(move || {
+            let entities = data.entities.iter().enumerate();
+            let rows = entities.map(|(entity, this)| Ok((this.name.to_string(), data.generated_rows(entity)?)));
+            rows.collect::<Result<_, _>>()
+        });
+        rows.await.map_err(|error: EvalError| FatalError::in_all("load", &error).into())
     }
 }

@@ -23,6 +23,7 @@ mod oracle;
 mod ordered_phase;
 mod pairs;
 mod pairs_phase;
+mod past;
 mod records;
 mod reread;
 mod sequential_phase;
@@ -36,8 +37,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use crate::engine::{FatalError, Loader, RunError, StopFlag, arm_database, audits};
-use crate::plan::{Plan, written};
+use crate::engine::{FatalError, Loader, RunError, StopFlag, apart, arm_database, audits};
+use crate::plan::{EvalError, Plan, Value, written};
 use crate::results::verification::{PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase};
 use crate::server::namespace::Namespace;
 use crate::server::steady::SteadyTarget;
@@ -47,6 +48,7 @@ use call::{ArmDatabase, CallResult, PhaseSoFar};
 use difference::differences;
 pub use fault::Fault;
 use oracle::Oracle;
+use past::Past;
 use records::ExpectedRecords;
 pub use show_call::SingleCall;
 use state::FinalState;
@@ -254,15 +256,20 @@ impl<'v, T: Target> Verifier<'v, T> {
         Ok(())
     }
 
-    /// Adds the problems that `check` sees in the rows of a strategy to a phase's findings.
-    async fn check_state(
+    /// Adds to a phase's findings where the rows of a strategy differ from those that are expected; `what` names these, and
+    /// `from` ends the title of a difference.
+    async fn compare_state(
         &self,
         place: &ArmDatabase,
         findings: &mut PhaseFindings,
-        check: impl FnOnce(&FinalState) -> Vec<Problem>,
+        expected: &FinalState,
+        (what, from): (&'static str, &str),
     ) -> Result<(), RunError> {
-        let problems = readable(self.state(place).await, findings)?.map(|rows| check(&rows));
-        problems.into_iter().flatten().for_each(|problem| findings.add(problem));
+        let Some(rows) = readable(self.state(place).await, findings)? else { return Ok(()) };
+        // A copy of references to the values.
+        let expected = expected.clone();
+        let problems = apart(move || state::compare(what, &expected, &rows)).await;
+        problems.into_iter().for_each(|one| findings.add(Problem { title: one.title + from, ..one }));
         Ok(())
     }
 
@@ -310,9 +317,21 @@ impl<'v, T: Target> Verifier<'v, T> {
     fn answer(&self, oracle: Option<&mut Oracle<'_>>, call: u64) -> Result<Option<CallResult>, RunError> {
         let Some(oracle) = oracle else { return Ok(None) };
         let answer = oracle.call(call);
-        let answer =
-            answer.map_err(|error| FatalError::in_all(format!("does: {}", call::describe(self.plan, call)), &error))?;
+        let answer = answer.map_err(|error| self.in_does(call, &error))?;
         Ok(answer.map(CallResult::Value))
+    }
+
+    /// The parts of the model's answer to a call that may be old; `None` without such parts.
+    ///
+    /// # Errors
+    /// When an expression of `does` has no value.
+    fn old_parts(&self, oracle: &mut Oracle<'_>, call: u64) -> Result<Option<Value>, RunError> {
+        oracle.past(call).map_err(|error| self.in_does(call, &error))
+    }
+
+    /// The error of an expression of `does`.
+    fn in_does(&self, call: u64, error: &EvalError) -> RunError {
+        FatalError::in_all(format!("does: {}", call::describe(self.plan, call)), error).into()
     }
 
     /// Returns the problem of a call with another result than expected.

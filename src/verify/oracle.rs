@@ -56,6 +56,24 @@ impl<'p> Oracle<'p> {
 
     /// Makes a call of an operation.
     fn call_of(&mut self, position: usize, call: u64) -> Answer<Option<Value>> {
+        let Some(reply) = self.reply(position, call)? else { return Ok(None) };
+        let shape = self.plan.operations[position].returns.as_ref();
+        shape.map_or_else(|| reply.referenced(), |shape| shape.canonical(&reply)).map(Some)
+    }
+
+    /// Makes a call that reads. Returns the parts of the answer that may be old; `None` where there are none.
+    ///
+    /// # Errors
+    /// As [`Oracle::call`].
+    pub fn past(&mut self, call: u64) -> Answer<Option<Value>> {
+        let plan = self.plan;
+        let position = plan.mix.draw(plan.round_seed(0), call);
+        let Some(shape) = &plan.operations[position].returns else { return Ok(None) };
+        self.reply(position, call)?.map_or(Ok(None), |reply| shape.past(&reply))
+    }
+
+    /// Makes a call of an operation. Returns what it replies; `None` where the model has no answer.
+    fn reply(&mut self, position: usize, call: u64) -> Answer<Option<Value>> {
         let (plan, seed) = (self.plan, self.plan.round_seed(0));
         let model = plan.model.as_ref().map(|model| &model.operations[position]);
         let Some(Ok(operation)) = model else { return Ok(None) };
@@ -75,9 +93,7 @@ impl<'p> Oracle<'p> {
                 break;
             }
         }
-        let answer = answer.unwrap_or_else(|| frame.slot(operation.reply).clone());
-        let shape = plan.operations[position].returns.as_ref();
-        shape.map_or_else(|| answer.referenced(), |shape| shape.canonical(&answer)).map(Some)
+        Ok(Some(answer.unwrap_or_else(|| frame.slot(operation.reply).clone())))
     }
 
     /// The rows of all entities.

@@ -8,7 +8,6 @@ use crate::server::Target;
 
 use super::call::{CallResult, PhaseSoFar};
 use super::call_order::CallOrder;
-use super::state::{self, FinalState};
 use super::{BaselineState, Verifier, is_same};
 
 impl<T: Target> Verifier<'_, T> {
@@ -31,8 +30,7 @@ impl<T: Target> Verifier<'_, T> {
         };
         self.concurrently(baseline.calls, self.settings.clients, make).await?;
         let mut phase = phase.into_inner();
-        let compare = |rows: &FinalState| state::compare("final rows", &baseline.state, rows);
-        self.check_state(place, &mut phase.findings, compare).await?;
+        self.compare_state(place, &mut phase.findings, &baseline.state, ("final rows", "")).await?;
         self.reread(place, baseline, &mut phase.findings).await?;
         self.audit(place, &mut phase).await?;
         Ok(phase.findings)

@@ -265,7 +265,7 @@ strategies:
             let created = matches!(*name, "write" | "elsewhere");
             let outcome = if created { Outcome::Ok } else { outcome.clone() };
             let result = CallResult::Value(Value::Outcome(outcome));
-            new.add(&plan, call, &FinishedCall { operation, result, retries: 0, is_interrupted: false });
+            new.add(&plan, call, &FinishedCall { operation, result, past: None, retries: 0, is_interrupted: false });
         }
         expected.check(&plan, &generated, &generated, &new).into_iter().map(|one| one.title).collect()
     }

@@ -10,8 +10,8 @@ use crate::server::Target;
 use super::call::{self, ArmDatabase, CallResult, FinishedCall, PhaseSoFar};
 use super::difference::differences;
 use super::records::ExpectedRecords;
-use super::state::{self, FinalState};
-use super::{BaselineState, Oracle, Verifier, is_same};
+use super::state::FinalState;
+use super::{BaselineState, Oracle, Past, Verifier, is_same};
 
 /// A strategy while it is compared.
 struct Runner<'t, T> {
@@ -28,7 +28,7 @@ impl<'v, T: Target> Verifier<'v, T> {
     /// nothing to compare with.
     pub(super) async fn sequential(&self, findings: &mut Verification) -> Result<Option<BaselineState<'v>>, RunError> {
         (self.progress)(VerifyPhase::Sequential, None);
-        let generated = self.generated()?;
+        let generated = self.generated().await?;
         let mut runners = Vec::new();
         for arm in self.arms() {
             let mut runner = Runner {
@@ -37,17 +37,20 @@ impl<'v, T: Target> Verifier<'v, T> {
                 phase: PhaseSoFar::new(self.plan, VerifyPhase::Sequential),
                 is_compared: true,
             };
-            let compare = |rows: &FinalState| state::compare("rows right after loading", &generated, rows);
-            self.check_state(&runner.place, &mut runner.phase.findings, compare).await?;
+            let what = ("rows right after loading", "");
+            self.compare_state(&runner.place, &mut runner.phase.findings, &generated, what).await?;
             runners.push(runner);
         }
         let loaded = self.oracle(&mut findings.notes)?;
         let mut oracle = loaded.clone();
         findings.model_calls = oracle.as_ref().map(|_| 0);
+        let mut past = loaded.as_ref().and_then(|loaded| Past::new(self.plan, loaded));
         let mut outcomes = Vec::new();
         for call in 0..self.settings.calls {
             self.stop.check()?;
-            let Some(outcome) = self.step(call, &mut runners, oracle.as_mut(), findings).await? else { break };
+            let Some(outcome) = self.step(call, &mut runners, (oracle.as_mut(), past.as_mut()), findings).await? else {
+                break;
+            };
             let writes = call::writes(self.plan, self.plan.mix.draw(self.plan.round_seed(0), call));
             outcomes.push(writes.then_some(outcome));
         }
@@ -90,7 +93,7 @@ impl<'v, T: Target> Verifier<'v, T> {
         &self,
         call: u64,
         runners: &mut [Runner<'_, T>],
-        oracle: Option<&mut Oracle<'_>>,
+        (mut oracle, mut past): (Option<&mut Oracle<'v>>, Option<&mut Past<'v>>),
         findings: &mut Verification,
     ) -> Result<Option<CallResult>, RunError> {
         let operation = self.plan.mix.draw(self.plan.round_seed(0), call);
@@ -108,7 +111,10 @@ impl<'v, T: Target> Verifier<'v, T> {
             runners[0].is_compared = false;
             return Ok(None);
         }
-        let answer = self.answer(oracle, call)?;
+        let answer = self.answer(oracle.as_deref_mut(), call)?;
+        if let (Some(past), Some(oracle)) = (&mut past, oracle) {
+            past.add(call, oracle);
+        }
         let is_model = answer.is_some();
         findings.model_calls = findings.model_calls.map(|calls| calls + u64::from(is_model));
         let Some(expected) = answer.or_else(|| baseline.cloned()) else { return Ok(None) };
@@ -116,11 +122,15 @@ impl<'v, T: Target> Verifier<'v, T> {
             let Some(finished) = finished else { continue };
             runner.phase.add(self.plan, call, finished);
             let result = &finished.result;
-            if is_same(&expected, result) {
+            let is_same = is_same(&expected, result);
+            let too_old = if is_same { self.too_old(past.as_deref_mut(), call, finished)? } else { None };
+            if is_same && too_old.is_none() {
                 continue;
             }
             runner.is_compared = false;
-            if result.is_rejected_for_size() {
+            if let Some(problem) = too_old {
+                runner.phase.findings.add(problem);
+            } else if result.is_rejected_for_size() {
                 findings.strategies[runner.place.arm].rejected_at = Some(call);
             } else {
                 let what = if is_model { "differs from the model" } else { "differs" };
@@ -159,11 +169,7 @@ impl<'v, T: Target> Verifier<'v, T> {
             }
             // A strategy that is not compared any more has made fewer calls.
             if let (Some(expected), true) = (&expected, runner.is_compared && (is_usable || oracle.is_some())) {
-                let compare = |rows: &FinalState| {
-                    let problems = state::compare("final rows", expected, rows).into_iter();
-                    problems.map(|one| Problem { title: one.title + from, ..one }).collect()
-                };
-                self.check_state(&runner.place, &mut runner.phase.findings, compare).await?;
+                self.compare_state(&runner.place, &mut runner.phase.findings, expected, ("final rows", from)).await?;
             }
         }
         let (Some(baseline), Some(state)) = (runners.first(), expected) else { return Ok(None) };

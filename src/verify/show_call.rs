@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::engine::RunError;
-use crate::plan::written;
+use crate::plan::{Value, written};
 use crate::server::Target;
 
 use super::call::{self, CallResult};
@@ -33,7 +33,7 @@ impl<T: Target> Verifier<'_, T> {
                 let _ = write!(shown.text, "\n    {}: {}", argument.name, written(frame.slot(argument.slot)));
             }
         }
-        for (strategy, result) in &results {
+        for (strategy, result, past) in &results {
             let is_same = is_same(&results[0].1, result);
             shown.is_equal &= is_same;
             let _ = write!(shown.text, "\n{strategy} returns{}", if is_same { "" } else { " (differs)" });
@@ -45,17 +45,20 @@ impl<T: Target> Verifier<'_, T> {
                 CallResult::Failed(message) => vec![format!("an error: {message}")],
                 CallResult::Unknown(message) => vec![format!("unknown: {message}")],
             };
-            lines.iter().for_each(|line| shown.text.extend(["\n    ", line]));
+            let past = past.iter().map(|value| format!("now or earlier: {}", written(value)));
+            lines.into_iter().chain(past).for_each(|line| shown.text.extend(["\n    ", &line]));
         }
         shown.text.push('\n');
         Ok(shown)
     }
 
-    async fn results(&self, call: u64) -> Result<Vec<(String, CallResult)>, RunError> {
+    /// The model's and every strategy's result, and the parts of it that may be old.
+    async fn results(&self, call: u64) -> Result<Vec<(String, CallResult, Option<Value>)>, RunError> {
         let mut results = Vec::new();
         if let Some(mut oracle) = self.oracle(&mut Vec::new())? {
             (0..call).try_for_each(|before| self.answer(Some(&mut oracle), before).map(|_| ()))?;
-            results.extend(self.answer(Some(&mut oracle), call)?.map(|answer| ("the model".to_owned(), answer)));
+            let past = self.old_parts(&mut oracle.clone(), call)?;
+            results.extend(self.answer(Some(&mut oracle), call)?.map(|answer| ("the model".to_owned(), answer, past)));
         }
         for arm in self.arms() {
             let place = self.provision(arm, self.sequential_database(arm)).await?;
@@ -63,7 +66,8 @@ impl<T: Target> Verifier<'_, T> {
                 self.stop.check()?;
                 self.call(&place, before).await?;
             }
-            results.push((self.plan.arms[arm].name.clone(), self.call(&place, call).await?.result));
+            let finished = self.call(&place, call).await?;
+            results.push((self.plan.arms[arm].name.clone(), finished.result, finished.past));
         }
         Ok(results)
     }

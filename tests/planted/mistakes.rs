@@ -1256,4 +1256,17 @@ pub const MISTAKES: &[Mistake] = &[
         (Sequential, "right after loading"),
         &[("whenMatched: merge, whenNotMatched", "whenMatched: replace, whenNotMatched")],
     ),
+    of(
+        ["totals_never_refreshed", "computed-totals", "periodic", "on_read,periodic"],
+        (Sequential, "returns what was right at none of the last 100 calls"),
+        &[(
+            "            - use: add_up\n            - $project",
+            "            - $match: { units: 0 }\n            - use: add_up\n            - $project",
+        )],
+    ),
+    of(
+        ["old_rank_counted_from_zero", "ranks", "stored", "count,stored"],
+        (Sequential, "returns what was right at none of the last 100 calls"),
+        &[("{ return: reply.rank }", "{ return: reply.rank - 1 }")],
+    ),
 ];
