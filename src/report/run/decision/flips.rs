@@ -11,7 +11,8 @@ use super::phrase::{self, UNPREDICTED};
 /// Shares that differ by more than this are no mix that is anything like the measured one.
 const REALISTIC: f64 = 0.25;
 
-/// Round trips of a strategy that no network makes much faster: calls of other shares would hide the difference.
+/// A strategy with at least this share of the other's round trips wins at no delay that anybody has: both have as many, and a
+/// few calls of other outcomes make the difference.
 const FEWER_TRIPS: f64 = 0.95;
 
 /// The pieces of a sentence, what was measured first; empty for a trade-off, and where nothing is decided.

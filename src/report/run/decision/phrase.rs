@@ -286,7 +286,7 @@ pub fn fastest(record: &FastestRecord) -> String {
         match strategies.len() {
             0 => NO_DIFFERENCE.to_owned(),
             1 => names,
-            _ => format!("{names} (not told apart)"),
+            _ => format!("{names} ({NO_DIFFERENCE})"),
         }
     };
     let groups: Vec<_> = record.points.chunk_by(|one, next| one.strategies == next.strategies).collect();

@@ -243,6 +243,47 @@ fn what_is_faster_by_itself_and_makes_fewer_calls_is_a_trade_off() {
 }
 
 #[test]
+fn an_answer_that_a_slightly_different_share_turns_is_not_of_high_certainty() {
+    // `linked` adds a comment faster than `embedded` and reads a post in this time; `embedded` takes so many times as long in the mix.
+    let sure = |read: f64, ratio: f64| {
+        let decision = decision(&run(|part, strategy, cell| {
+            if part == Part::Own {
+                let times =
+                    if strategy == 0 { [1_000_000.0, 400_000.0, 400_000.0] } else { [400_000.0, read, 400_000.0] };
+                cell.operations.iter_mut().zip(times).for_each(|(operation, time)| set_time(operation, time));
+            } else if strategy == 0 {
+                cell.operations.iter_mut().for_each(|operation| set_time(operation, 800_000.0 * ratio));
+                cell.seconds *= ratio;
+            }
+        }));
+        assert!(decision.answer.starts_with("Choose linked"), "{decision:?}");
+        decision.sure.unwrap()
+    };
+    assert!(sure(1_480_000.0, 1.051).starts_with("Moderate. "), "{}", sure(1_420_000.0, 1.079));
+    assert!(sure(500_000.0, 1.83).starts_with("High. "), "{}", sure(500_000.0, 1.83));
+}
+
+#[test]
+fn a_slow_network_turns_no_order_of_equal_round_trips() {
+    // A call of `embedded` makes 100 round trips, one of `linked`, the winner, so many more.
+    let flips = |more: u64| {
+        let decision = decision(&run(|part, strategy, cell| {
+            slow_mix(part, strategy, cell);
+            if part == Part::Own && strategy == 0 {
+                cell.operations.iter_mut().for_each(|operation| set_time(operation, 1_200_000.0));
+            }
+            for operation in &mut cell.operations {
+                operation.round_trips = operation.calls * if strategy == 1 { 100 + more } else { 100 };
+            }
+        }));
+        assert!(decision.answer.starts_with("Choose linked"), "{decision:?}");
+        decision.flips.join("; ")
+    };
+    assert!(flips(100).contains("`embedded` is faster by itself once the network adds"), "{}", flips(100));
+    assert!(!flips(1).contains("network"), "{}", flips(1));
+}
+
+#[test]
 fn winners_are_named_in_at_most_24_words() {
     for rounds in [6, 8, 12] {
         let decision = decision(&sample::whole(&sample::run(rounds)));

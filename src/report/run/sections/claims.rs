@@ -301,9 +301,8 @@ fn found<'n>(claim: &ClaimRecord, result: &ClaimResult, name: &dyn Fn(usize) -> 
         _ if claim.outcome(result.verdict) != ClaimOutcome::Undecided => None,
         Some(Reason::OtherSettings) => Some(format!("not measured by this run; run with {}", options(claim))),
         Some(Reason::NotInRun(absent)) => Some(format!("{} is not part of this run", plain(named(claim, absent)))),
-        reason if reason != Some(Reason::NotSeen) && result.value.is_some() && result.value == result.against => {
-            Some("no difference".to_owned())
-        }
+        Some(Reason::NotSeen) => Some(phrase::undecided(result.verdict, name)),
+        _ if result.value.is_some() && result.value == result.against => Some("no difference".to_owned()),
         _ => {
             let doubt = phrase::undecided(result.verdict, name);
             let limit = other_side(claim).filter(|_| claim.factor() != 1.0);

@@ -3,6 +3,7 @@
 use crate::record::{Metric, OPLOG_BYTES};
 use crate::report::document::{NOTHING, three};
 use crate::report::interval;
+use crate::report::run::decision::phrase::NO_DIFFERENCE;
 use crate::results::{MetricRecord, PublishedMetric, Standing};
 use crate::stats::{AGREEMENT, WRITTEN};
 
@@ -57,7 +58,7 @@ impl MatrixCell {
         match (self.look, self.ratio) {
             (Look::Best, _) => "best".to_owned(),
             (Look::TiedBest, _) => "tied best".to_owned(),
-            (Look::NoDifference, _) => "not told apart".to_owned(),
+            (Look::NoDifference, _) => NO_DIFFERENCE.to_owned(),
             (Look::Lowest, _) => if self.is_rate { "highest" } else { "lowest" }.to_owned(),
             (Look::Undecided, _) => "undecided".to_owned(),
             (Look::Times | Look::Unsafe, Some(ratio)) => format!("× {}", three(ratio)),

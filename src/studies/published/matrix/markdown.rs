@@ -11,7 +11,7 @@ use super::{Matrix, ScenarioMatrix};
 /// How to read the tables.
 pub(crate) const LEAD: &str = "Calls per second of a mix while every client has a call: \"× 2\" is half of the best of the row. \"×\" is a reported \
                     difference (95 % confidence); \"best\" is the strategy to choose, reported to make more than all others; \"tied \
-                    best\" are those that lead and are not told apart; \"highest\" makes the most here, though it is not the one to \
+                    best\" are those that lead, with no difference shown between them; \"highest\" makes the most here, though it is not the one to \
                     choose; \"undecided\" was not compared, as the page of the mix explains; \"choose\" names the strategy that another \
                     number decides for. \"est.\" is estimated from the times of single operations, without waits of calls for each other.";
 
