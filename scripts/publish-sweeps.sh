@@ -11,9 +11,9 @@ set -euo pipefail
 # Scenario and sweep.
 sweeps=(
     "blog-comments length" "blog-comments cache" "library-checkout copies" "log-messages looks"
-    "paging length" "parts-products copies" "parts-products network" "ticketing contention" "trees writes" "trees nodes"
+    "bloated-documents cache" "paging length" "parts-products copies" "parts-products network" "ticketing contention" "trees writes" "trees nodes"
 )
-growths=(blog-comments log-messages tasks)
+growths=(blog-comments log-messages outlier publisher-books tasks)
 # Models of examples/ and of the catalogue.
 explorations=(rubis-reads rubis shop blog-comments tasks)
 
