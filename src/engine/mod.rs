@@ -23,7 +23,7 @@ pub use run::query_plans::QueryPlans;
 pub use run::round_plan::{MeasuredRound, OwnCalls, PartCalls, RoundPlan};
 pub use run::schedule::{CALLS_PER_CLIENT, shuffled};
 pub use run::servers::{Servers, StrategyServer};
-pub use run::state::{FinalState, apart, read_state};
+pub use run::state::{FinalState, read_state};
 pub use run::trial::{BatchRecord, RateRecord, Trial};
 pub use step::error::{Limit, StepError};
 pub(crate) use step::explain::ExplainTarget;

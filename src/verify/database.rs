@@ -1,9 +1,8 @@
 //! What a verification does with one database: it makes calls and reads rows.
 
 use std::fmt::Display;
-use std::sync::Arc;
 
-use crate::engine::{FatalError, Interpreter, RunError, StepError, apart, fatal, is_alive, read_state};
+use crate::engine::{FatalError, Interpreter, RunError, StepError, fatal, is_alive, read_state};
 use crate::plan::{EvalError, Frame};
 use crate::server::steady::SteadyTarget;
 use crate::server::{Db, Target};
@@ -89,13 +88,9 @@ impl<T: Target> Verifier<'_, T> {
     ///
     /// # Errors
     /// When a record cannot be drawn.
-    pub(super) async fn generated(&self) -> Result<FinalState, RunError> {
-        let data = Arc::clone(&self.plan.data);
-        let rows = apart(move || {
-            let entities = data.entities.iter().enumerate();
-            let rows = entities.map(|(entity, this)| Ok((this.name.to_string(), data.generated_rows(entity)?)));
-            rows.collect::<Result<_, _>>()
-        });
-        rows.await.map_err(|error: EvalError| FatalError::in_all("load", &error).into())
+    pub(super) fn generated(&self) -> Result<FinalState, RunError> {
+        let entities = self.plan.data.entities.iter().enumerate();
+        let rows = entities.map(|(entity, this)| Ok((this.name.to_string(), self.plan.data.generated_rows(entity)?)));
+        rows.collect::<Result<_, _>>().map_err(|error: EvalError| FatalError::in_all("load", &error).into())
     }
 }

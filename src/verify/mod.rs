@@ -37,7 +37,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 
-use crate::engine::{FatalError, Loader, RunError, StopFlag, apart, arm_database, audits};
+use crate::engine::{FatalError, Loader, RunError, StopFlag, arm_database, audits};
 use crate::plan::{EvalError, Plan, Value, written};
 use crate::results::verification::{PhaseFindings, Problem, StrategyFindings, Verification, VerifyPhase};
 use crate::server::namespace::Namespace;
@@ -263,13 +263,11 @@ impl<'v, T: Target> Verifier<'v, T> {
         place: &ArmDatabase,
         findings: &mut PhaseFindings,
         expected: &FinalState,
-        (what, from): (&'static str, &str),
+        (what, from): (&str, &str),
     ) -> Result<(), RunError> {
         let Some(rows) = readable(self.state(place).await, findings)? else { return Ok(()) };
-        // A copy of references to the values.
-        let expected = expected.clone();
-        let problems = apart(move || state::compare(what, &expected, &rows)).await;
-        problems.into_iter().for_each(|one| findings.add(Problem { title: one.title + from, ..one }));
+        let problems = state::compare(what, expected, &rows).into_iter();
+        problems.for_each(|one| findings.add(Problem { title: one.title + from, ..one }));
         Ok(())
     }
 

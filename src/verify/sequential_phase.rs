@@ -28,7 +28,7 @@ impl<'v, T: Target> Verifier<'v, T> {
     /// nothing to compare with.
     pub(super) async fn sequential(&self, findings: &mut Verification) -> Result<Option<BaselineState<'v>>, RunError> {
         (self.progress)(VerifyPhase::Sequential, None);
-        let generated = self.generated().await?;
+        let generated = self.generated()?;
         let mut runners = Vec::new();
         for arm in self.arms() {
             let mut runner = Runner {

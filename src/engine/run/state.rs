@@ -1,7 +1,5 @@
 //! The logical state of a strategy: its rows, read back through its `state` programs.
 
-use std::sync::Arc;
-
 use crate::engine::step::error::StepError;
 use crate::engine::step::interpreter::Interpreter;
 use crate::plan::{EvalError, Frame, Plan, Value, written};
@@ -9,12 +7,6 @@ use crate::server::{Db, Target};
 
 /// The rows of every entity, by its name.
 pub type FinalState = Vec<(String, Vec<Value>)>;
-
-/// Does work on many rows on a thread of its own. A gigabyte of them takes so long that the driver, whose heartbeats the client's
-/// only thread answers, would take the server for lost.
-pub async fn apart<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
-    tokio::task::spawn_blocking(work).await.expect("the work does not panic")
-}
 
 /// Returns the rows of every entity in a canonical order, so that equal states are equal values.
 ///
@@ -31,9 +23,7 @@ pub async fn read_state(db: &Db<'_, impl Target>, plan: &Plan, arm: usize) -> Re
             let error = format!("expected a list as the rows of `{name}`, found {}", written(&rows));
             return Err(StepError::invalid("state", EvalError::new(error)));
         }
-        let data = Arc::clone(&plan.data);
-        let rows = apart(move || data.canonical_rows(entity, &rows)).await;
-        let rows = rows.map_err(|error| StepError::invalid("state", error))?;
+        let rows = plan.data.canonical_rows(entity, &rows).map_err(|error| StepError::invalid("state", error))?;
         state.push((name.to_string(), rows));
     }
     Ok(state)
