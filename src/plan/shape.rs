@@ -19,7 +19,7 @@ pub enum Shape {
     List(Box<Shape>),
     /// A list whose order does not count.
     Set(Box<Shape>),
-    /// What it is now or was at one of the last calls, at most so many. No part of a list.
+    /// The value now or at one of the last calls, whose number this is. Never inside a list.
     Was(Box<Shape>, u64),
     /// Named parts.
     Fields(Vec<(Arc<str>, Shape)>),

@@ -256,18 +256,15 @@ impl<'v, T: Target> Verifier<'v, T> {
         Ok(())
     }
 
-    /// Adds to a phase's findings where the rows of a strategy differ from those that are expected; `what` names these, and
-    /// `from` ends the title of a difference.
-    async fn compare_state(
+    /// Adds the problems that `check` sees in the rows of a strategy to a phase's findings.
+    async fn check_state(
         &self,
         place: &ArmDatabase,
         findings: &mut PhaseFindings,
-        expected: &FinalState,
-        (what, from): (&str, &str),
+        check: impl FnOnce(&FinalState) -> Vec<Problem>,
     ) -> Result<(), RunError> {
-        let Some(rows) = readable(self.state(place).await, findings)? else { return Ok(()) };
-        let problems = state::compare(what, expected, &rows).into_iter();
-        problems.for_each(|one| findings.add(Problem { title: one.title + from, ..one }));
+        let problems = readable(self.state(place).await, findings)?.map(|rows| check(&rows));
+        problems.into_iter().flatten().for_each(|problem| findings.add(problem));
         Ok(())
     }
 

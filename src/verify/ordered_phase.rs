@@ -8,6 +8,7 @@ use crate::server::Target;
 
 use super::call::{CallResult, PhaseSoFar};
 use super::call_order::CallOrder;
+use super::state::{self, FinalState};
 use super::{BaselineState, Verifier, is_same};
 
 impl<T: Target> Verifier<'_, T> {
@@ -30,7 +31,8 @@ impl<T: Target> Verifier<'_, T> {
         };
         self.concurrently(baseline.calls, self.settings.clients, make).await?;
         let mut phase = phase.into_inner();
-        self.compare_state(place, &mut phase.findings, &baseline.state, ("final rows", "")).await?;
+        let compare = |rows: &FinalState| state::compare("final rows", &baseline.state, rows);
+        self.check_state(place, &mut phase.findings, compare).await?;
         self.reread(place, baseline, &mut phase.findings).await?;
         self.audit(place, &mut phase).await?;
         Ok(phase.findings)

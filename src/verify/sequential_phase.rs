@@ -10,7 +10,7 @@ use crate::server::Target;
 use super::call::{self, ArmDatabase, CallResult, FinishedCall, PhaseSoFar};
 use super::difference::differences;
 use super::records::ExpectedRecords;
-use super::state::FinalState;
+use super::state::{self, FinalState};
 use super::{BaselineState, Oracle, Past, Verifier, is_same};
 
 /// A strategy while it is compared.
@@ -37,8 +37,8 @@ impl<'v, T: Target> Verifier<'v, T> {
                 phase: PhaseSoFar::new(self.plan, VerifyPhase::Sequential),
                 is_compared: true,
             };
-            let what = ("rows right after loading", "");
-            self.compare_state(&runner.place, &mut runner.phase.findings, &generated, what).await?;
+            let compare = |rows: &FinalState| state::compare("rows right after loading", &generated, rows);
+            self.check_state(&runner.place, &mut runner.phase.findings, compare).await?;
             runners.push(runner);
         }
         let loaded = self.oracle(&mut findings.notes)?;
@@ -169,7 +169,11 @@ impl<'v, T: Target> Verifier<'v, T> {
             }
             // A strategy that is not compared any more has made fewer calls.
             if let (Some(expected), true) = (&expected, runner.is_compared && (is_usable || oracle.is_some())) {
-                self.compare_state(&runner.place, &mut runner.phase.findings, expected, ("final rows", from)).await?;
+                let compare = |rows: &FinalState| {
+                    let problems = state::compare("final rows", expected, rows).into_iter();
+                    problems.map(|one| Problem { title: one.title + from, ..one }).collect()
+                };
+                self.check_state(&runner.place, &mut runner.phase.findings, compare).await?;
             }
         }
         let (Some(baseline), Some(state)) = (runners.first(), expected) else { return Ok(None) };

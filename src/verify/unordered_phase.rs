@@ -11,7 +11,8 @@ use crate::server::Target;
 
 use super::call::PhaseSoFar;
 use super::fault::PhaseFault;
-use super::{BaselineState, Verifier, readable};
+use super::state::FinalState;
+use super::{BaselineState, Verifier};
 
 impl<T: Target> Verifier<'_, T> {
     /// Runs one strategy while live audits read its data; its audits judge what is left.
@@ -49,10 +50,8 @@ impl<T: Target> Verifier<'_, T> {
         load?;
         let mut phase = phase.into_inner();
         self.audit(place, &mut phase).await?;
-        if let Some(rows) = readable(self.state(place).await, &mut phase.findings)? {
-            let problems = baseline.expected.check(self.plan, &baseline.generated, &rows, &phase.new);
-            problems.into_iter().for_each(|problem| phase.findings.add(problem));
-        }
+        let check = |rows: &FinalState| baseline.expected.check(self.plan, &baseline.generated, rows, &phase.new);
+        self.check_state(place, &mut phase.findings, check).await?;
         own.phases.push(phase.findings);
         (own.live, own.fault) = (live?, self.fault.map(|_| seen.record()));
         Ok(())

@@ -244,7 +244,7 @@ fn what_is_faster_by_itself_and_makes_fewer_calls_is_a_trade_off() {
 
 #[test]
 fn an_answer_that_a_slightly_different_share_turns_is_not_of_high_certainty() {
-    // `linked` adds a comment faster than `embedded` and reads a post in this time; `embedded` takes so many times as long in the mix.
+    // `linked` adds a comment faster than `embedded`, and reads a post in `read` ns. In the mix, `embedded` takes `ratio` times as long.
     let sure = |read: f64, ratio: f64| {
         let decision = decision(&run(|part, strategy, cell| {
             if part == Part::Own {
@@ -265,7 +265,7 @@ fn an_answer_that_a_slightly_different_share_turns_is_not_of_high_certainty() {
 
 #[test]
 fn a_slow_network_turns_no_order_of_equal_round_trips() {
-    // A call of `embedded` makes 100 round trips, one of `linked`, the winner, so many more.
+    // A call of `embedded` makes 100 round trips, a call of `linked`, the winner, `more` of them.
     let flips = |more: u64| {
         let decision = decision(&run(|part, strategy, cell| {
             slow_mix(part, strategy, cell);
