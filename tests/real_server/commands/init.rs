@@ -191,7 +191,8 @@ fn fill_shop(filled: &Filled) {
         .collect();
     let orders: Vec<Document> = (0..3_000)
         .map(|n| {
-            let lines: Vec<Document> = (0..1 + numbers.below(4))
+            // Of an odd number of lengths, so that no sample's median is between two of them.
+            let lines: Vec<Document> = (0..1 + numbers.below(5))
                 .map(|_| {
                     let product = &products[numbers.rank(400, 1.1)];
                     let price = if numbers.unit() < 0.8 { product.get_i32("price").unwrap() } else { 1 };
@@ -231,8 +232,7 @@ fn a_shop_with_references_and_a_copy_is_recognised_and_only_read() {
             "review.user: reference"
         ]
     );
-    // A line more or less moves the median of the sampled orders by a fifth.
-    assert_alike(&json, 0.25);
+    assert_alike(&json, 0.1);
     for words in [
         "stock: \"[3].map(n, object(sample(['k00'",
         "price equals price of the product",
