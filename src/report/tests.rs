@@ -275,6 +275,24 @@ fn records_with_a_single_load_show_it_as_a_share_of_the_highest_capacity() {
 }
 
 #[test]
+fn the_chart_of_the_first_screen_has_the_ratio_of_every_slower_strategy() {
+    let mut run = sample::whole(&sample::run(8));
+    let scale = |run: &mut RunRecord, arms: &[usize], factor: f64| {
+        for round in run.parts.values_mut().flatten() {
+            arms.iter().for_each(|arm| round.cells[*arm].seconds *= factor);
+        }
+    };
+    // The unsafe strategy is compared with none.
+    scale(&mut run, &[2], 8.0);
+    // The inverse of the inverse of a number is not always that number.
+    for _ in 0..40 {
+        scale(&mut run, &[0, 1, 2], 1.000_000_1);
+        let chart = report(&run).headline.charts.unwrap().draw().remove(0).charts.remove(0).description;
+        assert!(chart.contains(" of the best"), "{chart}");
+    }
+}
+
+#[test]
 fn a_rate_that_no_strategy_keeps_up_with_has_a_next_step() {
     let mut run = sample::whole(&sample::run(8));
     run.settings.is_named_rate = true;

@@ -16,16 +16,15 @@ pub(super) fn mix_times(parts: &PartEvaluations, series: &[Series], layout: &Bar
     let shown = series.iter().filter(|series| !series.is_repeat());
     let shown: Vec<_> = shown.filter_map(|one| Some((one, parts.number_of_mix(criterion, one.place)?))).collect();
     let as_time = |number: f64| criterion.quantity().as_time(number);
-    let best = as_time(shown.iter().map(|(_, number)| as_time(*number)).fold(f64::INFINITY, f64::min));
+    let (first, best) = shown.iter().min_by(|(_, one), (_, other)| as_time(*one).total_cmp(&as_time(*other)))?;
     let most = shown.iter().map(|(one, number)| tail(one.place).unwrap_or(0.0).max(*number)).fold(0.0, f64::max);
-    if shown.is_empty() || most <= 0.0 {
+    if most <= 0.0 {
         return None;
     }
     let question = parts.of_mix(criterion.part, criterion.metric);
-    let first = shown.iter().find(|(_, number)| *number == best).map(|(one, _)| one.place);
     // A gap that is not reported is not a ratio to remember.
     let behind = |place: usize, ratio: f64| {
-        let pair = first.and_then(|first| question?.pair(first, place));
+        let pair = question.and_then(|question| question.pair(first.place, place));
         match pair.map(|pair| pair.verdict) {
             Some(verdict) if verdict.is_difference() => format!(", ×{} of the best", three(ratio)),
             Some(verdict) if effect(verdict).is_some() => ", no difference found".to_owned(),
@@ -48,7 +47,7 @@ pub(super) fn mix_times(parts: &PartEvaluations, series: &[Series], layout: &Bar
     let mut all = Vec::new();
     for (row, (one, number)) in shown.iter().enumerate() {
         let top = TOP + layout.row * row as f64;
-        let is_behind = as_time(*number) > as_time(best);
+        let is_behind = as_time(*number) > as_time(*best);
         let ratio = if is_behind { behind(one.place, number / best) } else { String::new() };
         let p99 = tail(one.place).map_or_else(String::new, |tail| format!(", p99 {}", time(tail)));
         let own = parts.number_of_mix(Criterion::OWN_TIME, one.place).filter(|_| criterion == Criterion::CAPACITY);
