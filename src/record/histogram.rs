@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 
 /// Significant decimal digits: values are kept to within 0.1 %.
@@ -109,21 +109,21 @@ impl LatencyHistogram {
         &self.inner
     }
 
-    /// HdrHistogram V2, deflated, as base64.
+    /// HdrHistogram V2 as base64. It is not deflated: a compressed file of many histograms is then a fifth smaller.
     pub fn to_base64(&self) -> String {
         let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(&self.inner, &mut bytes).expect("writing to memory does not fail");
+        V2Serializer::new().serialize(&self.inner, &mut bytes).expect("writing to memory does not fail");
         BASE64.encode(bytes)
     }
 
-    /// Reads [`LatencyHistogram::to_base64`]. The text contains neither the number of saturated values, which becomes 0,
+    /// Reads [`LatencyHistogram::to_base64`], deflated or not. The text contains neither the number of saturated values, which becomes 0,
     /// nor the exact sum, which becomes that of the rounded values.
     ///
     /// # Errors
     /// When the text is not a histogram with docshape's digits and bounds.
     pub fn from_base64(text: &str) -> Result<LatencyHistogram, String> {
         let bytes = BASE64.decode(text).map_err(|error| error.to_string())?;
-        let plain = inflate(&bytes)?;
+        let plain = plain(bytes)?;
         let inner: Histogram<u64> =
             Deserializer::new().deserialize(&mut plain.as_slice()).map_err(|error| error.to_string())?;
         if inner.sigfig() != DIGITS || inner.low() != 1 || !BOUNDS.contains(&inner.high()) {
@@ -152,19 +152,26 @@ fn sum_of(histogram: &Histogram<u64>, of: impl Fn(u64) -> u64) -> u128 {
     sums.fold(0, u128::saturating_add)
 }
 
-/// Inflates a histogram and rejects what would make the library's reader allocate gigabytes or panic.
-fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    /// The first bytes of a deflated histogram, which its length (4 bytes) follows.
-    const MARK: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+/// The first bytes of a histogram.
+const PLAIN: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
+
+/// The first bytes of a deflated one, which its length (4 bytes) follows. Records had them before 2026-11-28.
+const DEFLATED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+
+/// Inflates a histogram if need be, and rejects what would make the library's reader allocate gigabytes or panic.
+fn plain(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     /// Mark, length of the counts, offset, digits, low, high, ratio.
     const HEADER: usize = 40;
     /// Twice the counts of the widest bounds, 9 bytes each.
     const LONGEST: u64 = 1 << 20;
-    let deflated = bytes.get(8..).filter(|_| bytes.starts_with(&MARK));
-    let deflated = deflated.ok_or("it is not in the deflated V2 form")?;
     let mut plain = Vec::new();
-    let read = ZlibDecoder::new(deflated).take(LONGEST).read_to_end(&mut plain);
-    read.map_err(|error| error.to_string())?;
+    if bytes.starts_with(&PLAIN) {
+        plain = bytes;
+    } else {
+        let deflated = bytes.get(8..).filter(|_| bytes.starts_with(&DEFLATED)).ok_or("it is not in the V2 form")?;
+        let read = ZlibDecoder::new(deflated).take(LONGEST).read_to_end(&mut plain);
+        read.map_err(|error| error.to_string())?;
+    }
     let stated = plain.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
     if stated.and_then(|length| usize::try_from(length).ok()?.checked_add(HEADER)) != Some(plain.len()) {
         return Err("its length is not the one that it states".to_owned());
@@ -176,7 +183,7 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
     Ok(plain)
 }
 
-/// A finished histogram as its base64 text, in memory and on disk: about a hundredth of the size.
+/// A finished histogram as its base64 text, in memory and on disk: less than a hundredth of the size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct StoredHistogram(String);
@@ -198,8 +205,7 @@ impl<'de> Deserialize<'de> for StoredHistogram {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<StoredHistogram, D::Error> {
         let text = String::deserialize(deserializer)?;
         let wrong = |reason| serde::de::Error::custom(format!("not a latency histogram: {reason}"));
-        LatencyHistogram::from_base64(&text).map_err(wrong)?;
-        Ok(StoredHistogram(text))
+        LatencyHistogram::from_base64(&text).map(|read| StoredHistogram::new(&read)).map_err(wrong)
     }
 }
 
@@ -270,26 +276,38 @@ mod tests {
     }
 
     /// A histogram of docshape's bounds that states a length, with these bytes for its counts.
-    fn crafted(length: u32, counts: &[u8]) -> String {
-        let mut plain = Vec::from(0x1c84_9313_u32.to_be_bytes());
+    fn crafted(length: u32, counts: &[u8]) -> Vec<u8> {
+        let mut plain = Vec::from(PLAIN);
         [length, 0, 3].iter().for_each(|number| plain.extend(number.to_be_bytes()));
         [1, 60_000_000_000_u64].iter().for_each(|number| plain.extend(number.to_be_bytes()));
         plain.extend(1.0_f64.to_be_bytes());
         plain.extend(counts);
-        let mut bytes = Vec::from(0x1c84_9314_u32.to_be_bytes());
+        plain
+    }
+
+    fn deflated(plain: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::from(DEFLATED);
         let mut deflated = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
-        deflated.write_all(&plain).unwrap();
+        deflated.write_all(plain).unwrap();
         let deflated = deflated.finish().unwrap();
         bytes.extend((deflated.len() as u32).to_be_bytes());
         bytes.extend(deflated);
-        BASE64.encode(bytes)
+        bytes
+    }
+
+    /// Reads bytes as they are and deflated, which must give the same.
+    fn read(plain: &[u8]) -> Result<LatencyHistogram, String> {
+        let [read, inflated] =
+            [plain.to_vec(), deflated(plain)].map(|one| LatencyHistogram::from_base64(&BASE64.encode(one)));
+        assert_eq!(read, inflated);
+        read
     }
 
     #[test]
     fn crafted_counts_do_no_harm() {
-        assert_eq!(LatencyHistogram::from_base64(&crafted(2, &[0, 2])).unwrap().count(), 1);
+        assert_eq!(read(&crafted(2, &[0, 2])).unwrap().count(), 1);
         for (length, counts) in [(u32::MAX, &[2][..]), (9, &[0xff; 9]), (1, &[0x80]), (10, &[0xff; 10])] {
-            assert!(LatencyHistogram::from_base64(&crafted(length, counts)).is_err(), "{length} {counts:?}");
+            assert!(read(&crafted(length, counts)).is_err(), "{length} {counts:?}");
         }
     }
 
@@ -305,7 +323,7 @@ mod tests {
 
         #[test]
         fn any_counts_are_read_or_refused(counts in prop::collection::vec(any::<u8>(), 0..60)) {
-            if let Ok(mut read) = LatencyHistogram::from_base64(&crafted(counts.len() as u32, &counts)) {
+            if let Ok(mut read) = read(&crafted(counts.len() as u32, &counts)) {
                 read.merge(&read.clone());
                 prop_assert!(read.sums().start() <= read.sums().end());
                 prop_assert!(read.quantile(0.5) <= read.max());

@@ -131,7 +131,7 @@ pub struct OutcomeRecord {
     pub saturated: u64,
     /// The exact sum of the service times in nanoseconds.
     pub sum: u64,
-    /// Service times in nanoseconds: HdrHistogram V2, deflated, base64. Empty for calls that were never sent.
+    /// Service times in nanoseconds: HdrHistogram V2, base64. Empty for calls that were never sent.
     pub service: StoredHistogram,
     /// Response times, from the intended start; `None` with closed load, where they are the service times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -147,7 +147,7 @@ pub struct TimesRecord {
     pub saturated: u64,
     /// Their exact sum.
     pub sum: u64,
-    /// HdrHistogram V2, deflated, base64.
+    /// HdrHistogram V2, base64.
     pub histogram: StoredHistogram,
 }
 
