@@ -15,8 +15,17 @@ use super::condition::condition;
 /// Rounds of a point, the fewest that can show a difference.
 const ROUNDS: u64 = 6;
 
+/// The help of `--only`.
+const ONLY: &str = "Measure only these parts, separated by commas [default: depends on what varies]";
+
 /// `sweep`.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("rounds", |rounds| rounds.help("Rounds of a point, each on fresh databases, 1 to 1000 [default: 6]")),
+    mut_arg("only", |only| only.help(ONLY).long_help(ONLY)),
+    mut_arg("threshold", |threshold| threshold.hide(true)),
+    mut_arg("out", |out| out.help("Folder of the sweep, which must be new or empty [default: results/SCENARIO/sweeps/TIME-ID]"))
+)]
 pub struct SweepArguments {
     /// What to measure, and where.
     #[command(flatten)]
