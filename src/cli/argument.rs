@@ -234,6 +234,8 @@ pub enum ReportFormat {
     Csv,
     /// The verdict in one line
     Line,
+    /// The verdict as a picture for slides and messages, SVG, 1200 x 630
+    Card,
 }
 
 /// Returns the parser of a format that is one of these.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::report::{CSV_FILE, Cell, HTML_FILE, Link, MARKDOWN_FILE, Onward, encoded, plain};
+use crate::report::{CARD_FILE, CSV_FILE, Cell, HTML_FILE, Link, MARKDOWN_FILE, Onward, encoded, plain};
 use crate::results::{COMPRESSED_RUN_FILE, PUBLISHED_FILE, RUN_FILE, RunRecord, SESSIONS_FILE, SHARD_KEY_FILE};
 
 use super::catalogue::SCENARIOS;
@@ -59,6 +59,7 @@ pub fn of_run(folder: &Path, form: Form, record: &RunRecord, others: &[(String, 
         ("Sweeps", root.iter().flat_map(|root| place.sweeps(root, &scenario.name)).collect()),
         ("Growth", root.iter().filter_map(|root| place.growth(root, &scenario.name)).collect()),
         ("Data", data.iter().filter_map(|name| place.link(name, &place.folder.join(name), "")).collect()),
+        ("For slides", place.link(CARD_FILE, &place.folder.join(CARD_FILE), "").into_iter().collect()),
         ("About", about),
     ])
 }

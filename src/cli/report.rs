@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::report::verification::brief;
 use crate::report::{
-    CSV_FILE, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Onward, Renderer, Report, Terminal, VerdictLine, csv,
-    plain,
+    CSV_FILE, Card, HTML_FILE, Html, Json, MARKDOWN_FILE, Markdown, Onward, Renderer, Report, Terminal, VerdictLine,
+    csv, plain,
 };
 use crate::results::verification::Verification;
 use crate::results::{self, RunRecord, StudyKind};
@@ -175,6 +175,7 @@ pub fn in_format(report: &Report, format: ReportFormat, full: bool) -> Option<St
         ReportFormat::Html => written(&Html, report),
         ReportFormat::Json => written(&Json, report),
         ReportFormat::Line => written(&VerdictLine, report),
+        ReportFormat::Card => written(&Card, report),
         ReportFormat::Csv => return None,
     })
 }

@@ -34,6 +34,7 @@ pub use document::{
 pub use run::Evaluation;
 pub use run::claims::claim_text;
 pub use run::sections::thresholds::ThresholdView;
+pub use write::card::{CARD_FILE, Card};
 pub use write::csv::{CSV_COLUMNS, CSV_FILE, csv};
 pub use write::html::{HTML_FILE, Html};
 pub use write::json::{JSON_FORMAT, Json};

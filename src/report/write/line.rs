@@ -19,14 +19,20 @@ impl Renderer for VerdictLine {
 }
 
 fn verdict(report: &Report) -> String {
-    let headline = &report.headline;
-    if let Some(reason) = headline.invalid.first() {
-        return format!("INVALID RUN: {reason}");
-    }
-    let Some(decision) = &headline.decision else { return headline.sentences.join(" ") };
-    let run = report.run.as_ref().filter(|_| decision.winner.is_some());
+    let winner = report.headline.decision.as_ref().and_then(|decision| decision.winner.as_ref());
+    let run = report.run.as_ref().filter(|_| winner.is_some() && !report.is_invalid());
     let judged = run.and_then(|run| Judged::of(&run.parts));
-    judged.map_or_else(|| decision.answer.clone(), |judged| judged.line())
+    judged.map_or_else(|| answer(report), |judged| judged.line())
+}
+
+/// The answer of the first screen, or why there is none.
+pub(super) fn answer(report: &Report) -> String {
+    let headline = &report.headline;
+    match (headline.invalid.first(), &headline.decision) {
+        (Some(reason), _) => format!("INVALID RUN: {reason}"),
+        (None, Some(decision)) => decision.answer.clone(),
+        (None, None) => headline.sentences.join(" "),
+    }
 }
 
 #[cfg(test)]

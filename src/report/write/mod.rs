@@ -1,6 +1,7 @@
 //! Writers: a report in one form each.
 
 pub(crate) mod brief;
+pub(crate) mod card;
 pub(crate) mod csv;
 pub(crate) mod escape;
 pub(crate) mod html;

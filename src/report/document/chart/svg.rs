@@ -72,6 +72,13 @@ impl Svg {
         self.element("svg", "", &numbers, &format!(">{}</svg>", inner.text));
     }
 
+    /// Writes elements that were written separately at another place, enlarged by a factor.
+    pub fn scaled(&mut self, (x, y): Point, factor: f64, inner: &Svg) {
+        let place =
+            format!(" transform=\"translate({} {}) scale({factor:.3})\">{}</g>", number(x), number(y), inner.text);
+        self.element("g", "", &[], &place);
+    }
+
     /// Writes a tag with a class, unless that is empty, and coordinates. `end` closes the tag and is not escaped.
     fn element(&mut self, name: &str, class: &str, numbers: &[(&str, f64)], end: &str) {
         let class = if class.is_empty() { String::new() } else { format!(" class=\"{}\"", escape(class)) };

@@ -25,7 +25,9 @@ use crate::cli::output;
 use crate::cli::report::{report_of, write_pages, write_study, written};
 use crate::report::document::capitalised;
 use crate::report::rule_source::RuleSource;
-use crate::report::{Cell, HTML_FILE, Html, Link, MARKDOWN_FILE, Onward, Report, Section, encoded, plain};
+use crate::report::{
+    CARD_FILE, Card, Cell, HTML_FILE, Html, Link, MARKDOWN_FILE, Onward, Report, Section, encoded, plain,
+};
 use crate::results::{
     self, PUBLISHED_FILE, PublishedRecord, RUN_FILE, ResultsError, SESSIONS_FILE, StudyKind, saved_run,
 };
@@ -226,7 +228,9 @@ impl<'s> Site<'s> {
         let write_next = || {
             while let Some(folder) = self.runs.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let record = results::load(folder)?;
-                write_pages(&record, &report_of(&record, folder).with_files(), folder)?;
+                let report = report_of(&record, folder).with_files();
+                write(&folder.join(CARD_FILE), &written(&Card, &report))?;
+                write_pages(&record, &report, folder)?;
             }
             Ok(())
         };
