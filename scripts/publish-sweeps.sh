@@ -51,6 +51,14 @@ publish_exploration() {
     fi
     rm -r "$folder/screens"
     gzip --best "$folder/final/run.json"
+    without_pictures "$folder/final"
+}
+
+# Renders the report of a run again. `docshape site` draws its pictures.
+without_pictures() {
+    "$docshape" report "$1" --out "$1" >/dev/null
+    rm -f "$1"/*.svg "$1/report.html" "$1/metrics.csv"
+    sed -i -e '/^!\[.*\](.*\.svg)$/,+1d' -e 's/, \[metrics\.csv\](metrics\.csv)//' "$1/report.md"
 }
 
 is_chosen() {
