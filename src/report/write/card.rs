@@ -43,7 +43,7 @@ impl Renderer for Card {
         for (class, text, letters, height) in [
             ("question", headline.title.as_str(), 54, 44.0),
             ("answer", &answer(report), 72, 32.0),
-            ("small", &sentences(&sure.replace('`', ""), 2 * LETTERS - 20), LETTERS, 24.0),
+            ("small", sentences(&sure.replace('`', ""), 2 * LETTERS - 20), LETTERS, 24.0),
         ] {
             top = lines(&mut svg, class, text, letters, (top, height));
         }
