@@ -3,7 +3,7 @@
 use crate::report::document::chart::{Chart, Series, scale::Scale, svg::Svg};
 use crate::report::document::format::{three, time};
 use crate::report::run::PartEvaluations;
-use crate::report::run::decision::Judged;
+use crate::report::run::decision::{Judged, phrase};
 use crate::stats::{Criterion, Quantity, effect};
 
 use super::budget::{BAR, BarLayout, TOP};
@@ -27,7 +27,7 @@ pub(super) fn mix_times(parts: &PartEvaluations, series: &[Series], layout: &Bar
         let pair = question.and_then(|question| question.pair(first.place, place));
         match pair.map(|pair| pair.verdict) {
             Some(verdict) if verdict.is_difference() => format!(", ×{} of the best", three(ratio)),
-            Some(verdict) if effect(verdict).is_some() => ", no difference found".to_owned(),
+            Some(verdict) if effect(verdict).is_some() => format!(", {}", phrase::NO_DIFFERENCE),
             _ => ", undecided".to_owned(),
         }
     };

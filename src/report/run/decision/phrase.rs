@@ -7,8 +7,8 @@ use crate::results::{
 };
 use crate::stats::{ConfidenceInterval, DIRTY_SHARE, MINIMUM_ROUNDS, Quantity, Ratio, ShareFlip};
 
-/// What a sweep says where no point shows an order.
-pub const NO_DIFFERENCE: &str = "no difference shown";
+/// What every form says where a comparison finds none.
+pub const NO_DIFFERENCE: &str = "no difference found";
 /// More names than these are counted.
 const NAMED: usize = 3;
 
@@ -53,7 +53,7 @@ pub fn factor_interval(ratio: &Ratio) -> Option<String> {
 
 /// What a comparison without a difference shows: one as large as this would have been found.
 pub fn no_difference(least: f64) -> String {
-    format!("no difference found ({} would have shown)", percent(least))
+    format!("{NO_DIFFERENCE} ({} would have shown)", percent(least))
 }
 
 /// Between which strategies no difference was found. `least` is the effect that would have been found, if any.
@@ -156,11 +156,11 @@ fn beats(one: &Loser<'_>) -> String {
         return overload(&beaten.strategy, share, beaten.rate);
     }
     let also = also.map(|also| {
-        let what = if also.metric.is_rate() { "calls/s:" } else { "by itself" };
+        let what = if also.metric.is_rate() { "calls/s" } else { "by itself" };
         match also.difference {
             Difference::Reported => format!(" ({})", lead(also)),
-            Difference::NotFound => format!(" ({what} no difference found)"),
-            Difference::Undecided => format!(" ({what} undecided)"),
+            Difference::NotFound => format!(" ({what}: {NO_DIFFERENCE})"),
+            Difference::Undecided => format!(" ({what}: undecided)"),
         }
     });
     format!("{} than {}{}", lead(by), beaten.strategy, also.unwrap_or_default())
@@ -306,7 +306,7 @@ pub fn undecided<'n>(verdict: Verdict, name: &dyn Fn(usize) -> Option<&'n str>) 
         Verdict::Same { within } => format!("the difference is below {}", percent(within)),
         Verdict::NoDifference { within_noise: true, .. } => "within noise".to_owned(),
         Verdict::NoDifference { mde, .. } if mde.is_finite() => no_difference(mde),
-        Verdict::NoDifference { .. } => "no difference found".to_owned(),
+        Verdict::NoDifference { .. } => NO_DIFFERENCE.to_owned(),
         Verdict::Inconclusive(why) => reason(why, name),
     }
 }

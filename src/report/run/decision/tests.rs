@@ -114,7 +114,7 @@ fn one_dear_operation_is_named_with_its_share() {
         }
     });
     let decision = decision(&run);
-    assert_eq!(decision.answer, "Choose linked: 3.0x more calls/s than embedded (by itself no difference found).");
+    assert_eq!(decision.answer, "Choose linked: 3.0x more calls/s than embedded (by itself: no difference found).");
     let why = decision.why.unwrap();
     assert_eq!(why, "`embedded`, 3.0x: `read_post` (33 % of calls) walks 31 entries to find 1 (`linked`: 1 entry).");
 }
@@ -186,8 +186,8 @@ fn calls_per_second_decide_what_times_leave_open() {
     let settled = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 1)));
     assert_eq!(
         settled.answer,
-        "Choose embedded: 1.5x more calls/s than linked (by itself no difference found), 3.0x more calls/s than \
-         bucket_rmw (by itself no difference found)."
+        "Choose embedded: 1.5x more calls/s than linked (by itself: no difference found), 3.0x more calls/s than \
+         bucket_rmw (by itself: no difference found)."
     );
     let sure = settled.sure.unwrap();
     assert!(

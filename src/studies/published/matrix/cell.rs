@@ -74,6 +74,11 @@ impl MatrixCell {
         if has_word { &self.value } else { &self.quoted }
     }
 
+    /// Whether its strategy alone has the best number of the row.
+    pub fn is_first(&self) -> bool {
+        matches!(self.look, Look::Best | Look::Lowest)
+    }
+
     /// The remark, and whether the number is estimated.
     pub fn full_remark(&self, is_estimated: bool) -> String {
         let estimated = if is_estimated && self.look != Look::Nothing { "est." } else { "" };

@@ -51,7 +51,7 @@ fn wins(flipped: &[&Won], strategy: usize, strategies: &[MatrixStrategy]) -> Opt
     let (mut mixes, mut losers): (Vec<String>, BTreeSet<usize>) = Default::default();
     for won in flipped.iter().filter(|won| won.best == strategy) {
         losers.extend(flipped.iter().filter(|other| won.is_flipped(other)).map(|other| other.best));
-        let mix = format!("{}{}", won.row.mix, if won.row.is_estimated() { " (est.)" } else { "" });
+        let mix = won.row.name_with_kind();
         if !mixes.contains(&mix) {
             mixes.push(mix);
         }

@@ -9,11 +9,11 @@ use super::row::MixRow;
 use super::{Matrix, ScenarioMatrix};
 
 /// How to read the tables.
-pub(crate) const LEAD: &str = "Calls per second of a mix while every client has a call: \"× 2\" is half of the best of the row. \"×\" is a reported \
-                    difference (95 % confidence); \"best\" is the strategy to choose, reported to make more than all others; \"tied \
-                    best\" are those that lead, with no difference shown between them; \"highest\" makes the most here, though it is not the one to \
-                    choose; \"undecided\" was not compared, as the page of the mix explains; \"choose\" names the strategy that another \
-                    number decides for. \"est.\" is estimated from the times of single operations, without waits of calls for each other.";
+pub(crate) const LEAD: &str = "Calls per second of a mix at saturation. \"× 2\": the best of the row makes twice as many. \"best\": the strategy to choose, \
+                    which makes more than all others (95 % confidence). \"tied best\": those that lead, with no difference found between them. \
+                    \"highest\": the most, but not shown to be more, or another number decides. \"undecided\": the run allows no comparison, for the \
+                    reason on its page. \"choose\": the strategy that another number decides for. \"est.\": estimated from the times of single \
+                    operations, without the waits of calls for each other.";
 
 /// The tables.
 impl fmt::Display for Matrix {

@@ -15,7 +15,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::onward;
-use crate::report::document::{capitalised, counted, plain};
+use crate::report::document::{capitalised, counted, listed, plain};
 use crate::report::encoded;
 use crate::results::{Preset, PublishedMix, PublishedRecord};
 use crate::studies::published::sessions::{Spreads, answer_text};
@@ -31,6 +31,9 @@ pub(crate) const TITLE: &str = "Which MongoDB schema? It depends on the mix";
 /// How to read the numbers of several sessions.
 const SESSIONS: &str = "Where a result has several sessions, the ratio is their mean; in parentheses is what another session would \
                         give in 95 % of cases.";
+
+/// The mix of a plain run.
+const DEFAULT: &str = "default";
 
 /// Names of mixes that exist for the verification alone begin with it.
 const FOR_VERIFICATION: &str = "verify";
@@ -79,6 +82,8 @@ pub struct ScenarioMatrix {
     pub title: String,
     /// What the newest run of the mix `default` says.
     pub answer: String,
+    /// For which calls, data and server it says so; empty without an answer.
+    pub conditions: String,
     /// Where the order of strategies flips from mix to mix, in sentences.
     pub flips: Vec<String>,
     /// The strategies of all results.
@@ -109,6 +114,23 @@ impl ScenarioMatrix {
         let missing = self.rows.iter().filter_map(|row| Some(format!("{} ({})", row.mix, row.missing()?)));
         let missing: Vec<String> = missing.collect();
         (!missing.is_empty()).then(|| format!("Not measured: {}.", missing.join(", ")))
+    }
+
+    /// In which mixes another strategy leads than in the mix `default`, in a sentence; `None` where the same one does in all.
+    pub fn elsewhere(&self) -> Option<String> {
+        let leader = |row: &MixRow| {
+            let chosen = self.strategies.iter().position(|one| row.choice.as_ref() == Some(&one.name));
+            chosen.or_else(|| row.first().iter().position(MatrixCell::is_first))
+        };
+        let usual = self.rows.iter().find(|row| row.mix == DEFAULT).and_then(leader)?;
+        let led = |strategy: usize| {
+            let rows = self.rows.iter().filter(|row| leader(row) == Some(strategy));
+            let mixes: Vec<String> = rows.map(MixRow::name_with_kind).collect();
+            (!mixes.is_empty()).then(|| format!("{} in {}", self.strategies[strategy].name, listed(mixes)))
+        };
+        let others = (0..self.strategies.len()).filter(|strategy| *strategy != usual);
+        let others: Vec<String> = others.filter_map(led).collect();
+        (!others.is_empty()).then(|| format!("Another strategy leads in other mixes: {}.", others.join("; ")))
     }
 
     /// Whether the row at a place is the first one of its mix, to which links lead.
@@ -214,12 +236,13 @@ impl ScenarioMatrix {
         let results = ScenarioResults { results, newest, strategies: &strategies, spreads };
         let rows: Vec<MixRow> = mixes.iter().flat_map(|mix| results.rows(mix)).collect();
         let results = results.results;
-        let default = results.iter().find(|one| one.record.mix.name == "default");
+        let default = results.iter().find(|one| one.record.mix.name == DEFAULT);
         ScenarioMatrix {
             name: plain(&newest.scenario.name),
             page: page(&newest.scenario.name),
             title: plain(&newest.scenario.title),
             answer: default.and_then(|one| answer_text(&one.record, spreads)).unwrap_or_default(),
+            conditions: default.map(|one| row::conditions(&one.record)).unwrap_or_default(),
             flips: flip::sentences(&rows, &strategies),
             strategies,
             rows,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::report::document::{counted, percent, plain, short};
+use crate::report::document::{bytes, count, counted, percent, plain, short};
 use crate::report::{HTML_FILE, MARKDOWN_FILE, encoded};
 use crate::results::{Preset, PublishedMetric, PublishedMix, PublishedRecord, Standing};
 use crate::studies::published::sessions::Spreads;
@@ -110,6 +110,11 @@ impl MixRow {
         matches!(self.kind, RowKind::Estimated(_))
     }
 
+    /// Its name, and whether it is estimated.
+    pub fn name_with_kind(&self) -> String {
+        format!("{}{}", self.mix, if self.is_estimated() { " (est.)" } else { "" })
+    }
+
     /// Why it has no numbers.
     pub fn missing(&self) -> Option<&'static str> {
         if let RowKind::Missing(reason) = self.kind { Some(reason) } else { None }
@@ -186,6 +191,20 @@ impl ScenarioResults<'_> {
             cells: PublishedMetric::all().map(cells).collect(),
         }
     }
+}
+
+/// The calls, data and server of a result.
+pub(crate) fn conditions(record: &PublishedRecord) -> String {
+    let data = &record.data;
+    format!(
+        "Measured with the mix {}, {}; {}, {} documents, {}; {}, clients and server on one machine. By itself: one client.",
+        plain(&record.mix.name),
+        operations(&record.mix.weights),
+        counted(record.clients, "client"),
+        count(data.documents.round() as u64),
+        bytes(data.bytes),
+        Setup::of(record)
+    )
 }
 
 /// The strategy to choose, where its calls per second are not reported to be the most.

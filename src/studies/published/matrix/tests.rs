@@ -110,6 +110,9 @@ fn mixes_are_measured_estimated_or_neither() {
         ["The order flips: embedded is better than linked in reads (est.); linked is better than embedded in default \
           and writes (est.)."]
     );
+    let elsewhere = "Another strategy leads in other mixes: embedded in reads (est.).";
+    assert_eq!(scenario.elsewhere().as_deref(), Some(elsewhere));
+    assert!(scenario.conditions.starts_with("Measured with the mix default, "), "{}", scenario.conditions);
     predicted(&mut one, false);
     let found = matrix(vec![one]);
     let reason = RowKind::Missing(UNPREDICTED);

@@ -77,7 +77,13 @@ impl<'s> ScenarioPage<'s> {
             tab: format!("{}: docshape", self.title),
             about: self.about.clone(),
             labels: self.strategies.iter().map(label).collect(),
-            sentences: [self.answer(rules)].into_iter().chain(self.flips()).collect(),
+            sentences: [self.answer(rules)].into_iter().chain(self.elsewhere()).collect(),
+            notes: self
+                .matrix
+                .map(|matrix| matrix.conditions.clone())
+                .filter(|text| !text.is_empty())
+                .into_iter()
+                .collect(),
             subject: [made, claims_made, Some(again), newest].into_iter().flatten().collect(),
             ..Headline::default()
         };
@@ -87,8 +93,10 @@ impl<'s> ScenarioPage<'s> {
         Report::of(headline, sections)
     }
 
-    fn flips(&self) -> Vec<String> {
-        self.matrix.map_or_else(Vec::new, |matrix| matrix.flips.clone())
+    /// Where the order flips, or else where another strategy is the first.
+    fn elsewhere(&self) -> Vec<String> {
+        let Some(matrix) = self.matrix else { return Vec::new() };
+        if matrix.flips.is_empty() { matrix.elsewhere().into_iter().collect() } else { matrix.flips.clone() }
     }
 
     /// Calls per second by mix and strategy.
