@@ -109,7 +109,7 @@ impl LatencyHistogram {
         &self.inner
     }
 
-    /// HdrHistogram V2 as base64. It is not deflated: a compressed file of many histograms is then a fifth smaller.
+    /// HdrHistogram V2 as base64. It is not deflated: a compressed file of many histograms is then a tenth smaller.
     pub fn to_base64(&self) -> String {
         let mut bytes = Vec::new();
         V2Serializer::new().serialize(&self.inner, &mut bytes).expect("writing to memory does not fail");

@@ -214,7 +214,7 @@ async fn two_servers_take_turns() {
     assert!(code == 2 && err.contains("--resume"), "{err}");
 
     let (code, out, err) = ab(&["--rounds", "6", "--calls", "120", "--out", "out"]);
-    // Chance may find a difference between two equal servers, and a disturbance of so short rounds leaves it undecided.
+    // Chance may find a difference between two equal servers, and a disturbance of such short rounds leaves it undecided.
     assert!([0, 1, 4].contains(&code), "{code}: {out}{err}");
     for words in ["A: out/a, MongoDB", "B: out/b", "A and B took turns"] {
         assert!(out.contains(words), "{words}: {out}");

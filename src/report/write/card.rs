@@ -24,7 +24,7 @@ const GAP: f64 = 26.0;
 const BOTTOM: f64 = 586.0;
 /// The lines of a text.
 const MOST_LINES: usize = 3;
-/// How much the first chart must be enlarged to be legible alone; below it, the second one fits beside it.
+/// The first chart is alone where it can be enlarged this much; otherwise the second one is beside it.
 const ENLARGED: f64 = 1.4;
 
 const FONTS: &str = ".chart .question{font-size:36px;font-weight:600}.chart .answer{font-size:25px;font-weight:600}\

@@ -23,6 +23,7 @@ use crate::studies::published::sessions::{Spreads, answer_text};
 use cell::Look;
 pub use cell::MatrixCell;
 use row::ScenarioResults;
+pub(crate) use row::on_machine;
 pub use row::{MixRow, RowKind, Setup};
 
 /// What the page asks.
@@ -82,8 +83,8 @@ pub struct ScenarioMatrix {
     pub title: String,
     /// What the newest run of the mix `default` says.
     pub answer: String,
-    /// For which calls, data and server it says so; empty without an answer.
-    pub conditions: String,
+    /// For which calls, data and server it says so.
+    pub conditions: Option<String>,
     /// Where the order of strategies flips from mix to mix, in sentences.
     pub flips: Vec<String>,
     /// The strategies of all results.
@@ -124,8 +125,10 @@ impl ScenarioMatrix {
         };
         let usual = self.rows.iter().find(|row| row.mix == DEFAULT).and_then(leader)?;
         let led = |strategy: usize| {
-            let rows = self.rows.iter().filter(|row| leader(row) == Some(strategy));
-            let mixes: Vec<String> = rows.map(MixRow::name_with_kind).collect();
+            let rows = self.rows.iter().filter(|row| row.mix != DEFAULT && leader(row) == Some(strategy));
+            let mut mixes: Vec<String> = rows.map(MixRow::name_with_kind).collect();
+            // A mix has a row per machine and preset.
+            mixes.dedup();
             (!mixes.is_empty()).then(|| format!("{} in {}", self.strategies[strategy].name, listed(mixes)))
         };
         let others = (0..self.strategies.len()).filter(|strategy| *strategy != usual);
@@ -242,7 +245,7 @@ impl ScenarioMatrix {
             page: page(&newest.scenario.name),
             title: plain(&newest.scenario.title),
             answer: default.and_then(|one| answer_text(&one.record, spreads)).unwrap_or_default(),
-            conditions: default.map(|one| row::conditions(&one.record)).unwrap_or_default(),
+            conditions: default.map(|one| row::conditions(&one.record)),
             flips: flip::sentences(&rows, &strategies),
             strategies,
             rows,

@@ -193,17 +193,23 @@ impl ScenarioResults<'_> {
     }
 }
 
+/// What of a run is on its machine.
+pub(crate) fn on_machine(record: &PublishedRecord) -> &'static str {
+    if record.server.embedded { "clients and server on it" } else { "clients on it" }
+}
+
 /// The calls, data and server of a result.
 pub(crate) fn conditions(record: &PublishedRecord) -> String {
     let data = &record.data;
     format!(
-        "Measured with the mix {}, {}; {}, {} documents, {}; {}, clients and server on one machine. By itself: one client.",
+        "Measured with the mix {}, {}; {}, {} documents, {}; {}, {}. By itself: one client.",
         plain(&record.mix.name),
         operations(&record.mix.weights),
         counted(record.clients, "client"),
         count(data.documents.round() as u64),
         bytes(data.bytes),
-        Setup::of(record)
+        Setup::of(record),
+        on_machine(record)
     )
 }
 

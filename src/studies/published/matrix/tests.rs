@@ -112,7 +112,12 @@ fn mixes_are_measured_estimated_or_neither() {
     );
     let elsewhere = "Another strategy leads in other mixes: embedded in reads (est.).";
     assert_eq!(scenario.elsewhere().as_deref(), Some(elsewhere));
-    assert!(scenario.conditions.starts_with("Measured with the mix default, "), "{}", scenario.conditions);
+    let conditions = |one: &PlacedResult| matrix(vec![one.clone()]).groups[0].scenarios[0].conditions.clone().unwrap();
+    assert!(conditions(&one).starts_with("Measured with the mix default, "), "{}", conditions(&one));
+    for (embedded, words) in [(true, ", clients and server on it."), (false, ", clients on it.")] {
+        one.record.server.embedded = embedded;
+        assert!(conditions(&one).contains(words), "{}", conditions(&one));
+    }
     predicted(&mut one, false);
     let found = matrix(vec![one]);
     let reason = RowKind::Missing(UNPREDICTED);

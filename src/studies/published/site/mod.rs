@@ -33,7 +33,7 @@ use crate::results::{
 };
 use crate::scenario::Source;
 
-use super::matrix::{Matrix, html};
+use super::matrix::{Matrix, html, on_machine};
 use super::publish::replace;
 use super::rules::Rule;
 use super::sessions;
@@ -329,8 +329,7 @@ impl<'s> Site<'s> {
 fn machines<'r>(runs: impl Iterator<Item = &'r PublishedRecord>) -> String {
     let one = |run: &PublishedRecord| {
         let cpu = run.machine.cpu.as_deref().unwrap_or("unknown processor");
-        let place = if run.server.embedded { "clients and server on it" } else { "clients on it" };
-        plain(&format!("{cpu} ({place})"))
+        plain(&format!("{cpu} ({})", on_machine(run)))
     };
     let known: BTreeSet<String> = runs.map(one).collect();
     let known: Vec<String> = known.into_iter().collect();

@@ -78,12 +78,7 @@ impl<'s> ScenarioPage<'s> {
             about: self.about.clone(),
             labels: self.strategies.iter().map(label).collect(),
             sentences: [self.answer(rules)].into_iter().chain(self.elsewhere()).collect(),
-            notes: self
-                .matrix
-                .map(|matrix| matrix.conditions.clone())
-                .filter(|text| !text.is_empty())
-                .into_iter()
-                .collect(),
+            notes: self.matrix.and_then(|matrix| matrix.conditions.clone()).into_iter().collect(),
             subject: [made, claims_made, Some(again), newest].into_iter().flatten().collect(),
             ..Headline::default()
         };

@@ -21,7 +21,7 @@ const ONLY: &str = "Measure only these parts, separated by commas [default: depe
 /// `sweep`.
 #[derive(Debug, Args)]
 #[command(
-    mut_arg("rounds", |rounds| rounds.help("Rounds of a point, each on fresh databases, 1 to 1000 [default: 6]")),
+    mut_arg("rounds", |rounds| rounds.help(format!("Rounds of a point, each on fresh databases, 1 to 1000 [default: {ROUNDS}, of smoke 1]"))),
     mut_arg("only", |only| only.help(ONLY).long_help(ONLY)),
     mut_arg("threshold", |threshold| threshold.hide(true)),
     mut_arg("out", |out| out.help("Folder of the sweep, which must be new or empty [default: results/SCENARIO/sweeps/TIME-ID]"))
