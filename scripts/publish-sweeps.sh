@@ -17,17 +17,23 @@ growths=(blog-comments log-messages outlier publisher-books tasks)
 # Models of examples/ and of the catalogue.
 explorations=(rubis-reads rubis shop blog-comments tasks)
 
-# Keeps what a reader needs: the record of a sweep names what was found, and the runs of its points are large.
+# Keeps what a reader needs: the records of a sweep and of its points, compressed. `docshape site` makes the page.
 publish_sweep() {
-    local scenario=$1 name=$2 folder=$out/sweeps/$1-$2
-    if [[ -d $folder/points ]]; then
+    local scenario=$1 name=$2 folder=$out/sweeps/$1-$2 point
+    if compgen -G "$folder/points/*/run.json" >/dev/null; then
         "$docshape" sweep --resume "$folder"
     elif [[ -d $folder ]]; then
         return
     else
         "$docshape" sweep "$scenario" --sweep "$name" --preset "$preset" --out "$folder"
     fi
-    rm -r "$folder/points"
+    for point in "$folder"/points/*; do
+        gzip --best --no-name "$point/run.json"
+        find "$point" -type f ! -name run.json.gz -delete
+    done
+    # Its report again, with links to these files.
+    "$docshape" sweep --resume "$folder" >/dev/null
+    rm "$folder/report.html"
 }
 
 publish_growth() {

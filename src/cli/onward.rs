@@ -15,6 +15,8 @@ pub const INDEX_FILE: &str = "index.html";
 pub const MATRIX_FILE: &str = "matrix.html";
 /// The page with the rules of thumb.
 pub const RULES_FILE: &str = "rules.html";
+/// The folder of a sweep in which the runs of its points are.
+pub const POINTS_FOLDER: &str = "points";
 /// What explains most reports.
 const READING: &str = "reading.md";
 /// How many folders above a report the published results are searched.
@@ -105,7 +107,7 @@ pub fn of_study(folder: &Path, form: Form, scenario: &str, data: &str) -> Vec<On
                 .flat_map(|root| place.page_of(root, scenario).into_iter().chain(place.over_all(root, scenario)))
                 .collect(),
         ),
-        ("Data", place.link(data, &place.folder.join(data), "").into_iter().collect()),
+        ("Data", place.link(data, &place.folder.join(data), "").into_iter().chain(place.points()).collect()),
         ("About", root.iter().filter_map(|root| place.reading(root, page)).collect()),
     ])
 }
@@ -183,6 +185,18 @@ impl PagePlace {
             self.report(varied, folder)
         };
         folders.iter().filter_map(own).collect()
+    }
+
+    /// The published runs of a sweep's points, in their order, named by what was varied: `points/001-cache=0.5` is `cache=0.5`.
+    fn points(&self) -> Vec<Cell> {
+        let entries = fs::read_dir(self.folder.join(POINTS_FOLDER)).into_iter().flatten().flatten();
+        let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        folders.sort();
+        let point = |folder: &PathBuf| {
+            let (_, values) = folder.file_name()?.to_str()?.split_once('-')?;
+            self.link(values, &folder.join(COMPRESSED_RUN_FILE), "")
+        };
+        folders.iter().filter_map(point).collect()
     }
 
     fn growth(&self, root: &Path, scenario: &str) -> Option<Cell> {
@@ -277,6 +291,26 @@ mod tests {
         assert_eq!(addresses(&found), expected);
         let markdown = of_run(&folder, Form::Markdown, &record, &others);
         assert_eq!(addresses(&markdown)[..2], ["../../read-heavy/m/report.md", "../../../README.md"]);
+    }
+
+    #[test]
+    fn the_points_of_a_published_sweep_are_data() {
+        let (place, _) = published();
+        let folder = place.path().join("results/sweeps/blog-comments-length");
+        for file in [
+            "sweep.json",
+            "points/002-posts=20/run.json.gz",
+            "points/001-posts=5/run.json.gz",
+            "points/003-posts=9/run.json",
+        ] {
+            fs::create_dir_all(folder.join(file).parent().unwrap()).unwrap();
+            fs::write(folder.join(file), "").unwrap();
+        }
+        let found = of_study(&folder, Form::Markdown, "blog-comments", "sweep.json");
+        let data = found.into_iter().find(|one| one.name == "Data").unwrap();
+        let texts: Vec<String> = data.links.iter().map(|cell| cell.text.clone()).collect();
+        assert_eq!(texts, ["sweep.json", "posts=5", "posts=20"]);
+        assert_eq!(addresses(&[data])[1..], ["points/001-posts%3D5/run.json.gz", "points/002-posts%3D20/run.json.gz"]);
     }
 
     #[test]

@@ -167,8 +167,7 @@ pub static METRICS: [MetricRow; 22] = [
             3,
             Rate,
             ["response_p99", "p99", "p99"],
-            "99th percentile of the response times at a rate that all strategies get, as times the best of the row. Tested: \"×\" \
-             is a reported difference (95 % confidence), \"best\" is reported faster than at least one. It depends on the rate.",
+            "99th percentile of the response times at a rate that all strategies get; it depends on the rate. Differences are tested.",
         )],
         ..quantile("p99", 0.99, ["p99_ns", "The 99th percentile."], Everywhere)
     },
@@ -183,16 +182,14 @@ pub static METRICS: [MetricRow; 22] = [
                 2,
                 Rate,
                 ["response_mean", "response", "response mean"],
-                "Mean response time per call of the mix at a rate that all strategies get, as times the best of the row. Tested: \
-                 \"×\" is a reported difference (95 % confidence), \"best\" is reported faster than at least one. The ratio grows \
-                 with the rate.",
+                "Mean response time per call of the mix at a rate that all strategies get; ratios grow with the rate. Differences are \
+                 tested.",
             ),
             MatrixColumn::new(
                 1,
                 Own,
                 ["own_time", "own", "own time"],
-                "Times of operations by themselves with one client, weighted by the mix, as times the best of the row. Tested: \
-                 \"×\" is a reported difference (95 % confidence), \"best\" is reported faster than at least one.",
+                "Times of operations by themselves with one client, weighted by the mix. Differences are tested.",
             ),
         ],
         ..row("mean", "mean time", Metric::MEAN, Nanoseconds, Timed, &[Own], &[Claim, Threshold, Objective])
@@ -205,8 +202,7 @@ pub static METRICS: [MetricRow; 22] = [
             0,
             Saturation,
             ["calls_per_second", "calls", "calls/s"],
-            "Calls per second while every client has one: \"× 2\" is half of the best of the row. Tested: \"best\" and \"×\" are \
-             reported differences (95 % confidence).",
+            "Calls per second of the mix while every client always has one. Differences are tested.",
         )],
         ..row("throughput", "calls per second", Metric::Throughput, PerSecond, Timed, &[Saturation], &[Claim])
     },

@@ -21,7 +21,7 @@ pub use counter::{
     TRANSIENT, Unit, WRITE_CONFLICTS,
 };
 pub use fault::FaultKind;
-pub use histogram::{LatencyHistogram, StoredHistogram};
+pub use histogram::{DIGITS, LatencyHistogram, StoredHistogram};
 pub use interval::IntervalHistogram;
 pub use life_end::LifeEnd;
 pub use metric::{

@@ -139,7 +139,7 @@ mod tests {
             assert_eq!(entry.tag().unwrap().as_str(), tag);
             let seconds = (entry.start_timestamp().as_secs_f64(), entry.duration().as_secs_f64());
             assert_eq!(seconds, (*start, *length));
-            assert!((entry.max() * 1e6 - histogram.max() as f64).abs() <= 500.0, "milliseconds, three digits");
+            assert!((entry.max() * 1e6 - histogram.as_hdr().max() as f64).abs() <= 500.0, "milliseconds, three digits");
             let encoded = base64::engine::general_purpose::STANDARD.decode(entry.encoded_histogram()).unwrap();
             let read: Histogram<u64> = Deserializer::new().deserialize(&mut encoded.as_slice()).unwrap();
             assert_eq!(&read, histogram.as_hdr());

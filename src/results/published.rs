@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::record::{MATRIX, MatrixColumn, Metric, Unit};
 
 use super::file::Document;
-use super::{MixRecord, Preset, SessionRecord};
+use super::{MixRecord, Preset, SessionRecord, Verdict};
 
 /// The name of the file.
 pub const PUBLISHED_FILE: &str = "summary.json";
@@ -323,7 +323,7 @@ impl TryFrom<String> for PublishedMetric {
 }
 
 /// A number of a strategy.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct MetricRecord {
     /// The number.
     pub value: f64,
@@ -336,6 +336,9 @@ pub struct MetricRecord {
     /// The lower and upper end of the 95 % CI of the ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
+    /// What the comparison with the best says where it decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<Verdict>,
 }
 
 /// How a strategy stands by one number.

@@ -387,6 +387,7 @@ impl StageChart {
             is_log: true,
             unit: &|value| short(&(self.unit)(value)),
             lines: self.lines.iter().filter_map(|line| line.with_look(series, words)).collect(),
+            bands: Vec::new(),
         };
         lines.draw()
     }

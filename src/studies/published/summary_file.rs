@@ -12,7 +12,7 @@ use crate::report::run::validity;
 use crate::results::{
     LoadModel, MetricRecord, PUBLISHED_FORMAT, PublishedData, PublishedMachine, PublishedMetric, PublishedOperation,
     PublishedRecord, PublishedScenario, PublishedServer, PublishedStrategy, PublishedVerification, RunRecord,
-    SessionRecord,
+    SessionRecord, Standing,
 };
 use crate::stats::{self, ArmTimes, CollectionGrowth, Prediction, SeriesKey};
 
@@ -132,20 +132,23 @@ impl Published<'_> {
             _ => self.parts.record(part).and_then(|run| stats::value(run, measured, strategy, None)),
         };
         let value = value.filter(|value| value.is_finite())?;
-        Some(MetricRecord { value, standing: None, ratio: None, interval: None })
+        Some(MetricRecord { value, ..MetricRecord::default() })
     }
 
     /// A number that a family of comparisons asks for.
     fn compared(&self, part: Part, metric: Metric, strategy: usize) -> Option<MetricRecord> {
         let (run, question) = (self.parts.get(part)?, self.parts.of_mix(part, metric)?);
         let value = question.arms()[strategy].series.value?;
-        let none = MetricRecord { value, standing: None, ratio: None, interval: None };
+        let none = MetricRecord { value, ..MetricRecord::default() };
         let is_judged = run.no_verdict.is_none() && !run.strategies[strategy].is_unsafe;
         let Some(ranking) = question.ranking().filter(|_| is_judged) else { return Some(none) };
         let winner = self.judged.as_ref().and_then(|judged| judged.answer.winner());
         let ratio = question.pair(strategy, ranking.best).and_then(|one| one.ratio);
+        let standing = ranking.standing(strategy, winner);
+        let against_best = ranking.best_against.iter().find(|one| one.against == strategy).map(|one| one.verdict);
         Some(MetricRecord {
-            standing: Some(ranking.standing(strategy, winner)),
+            standing: Some(standing),
+            undecided: against_best.filter(|_| standing == Standing::Undecided),
             ratio: ratio.map(|ratio| ratio.mean),
             interval: ratio.and_then(|ratio| ratio.interval).map(|interval| [interval.low, interval.high]),
             ..none

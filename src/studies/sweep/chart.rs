@@ -1,7 +1,7 @@
 //! The charts of a sweep: ratios of strategies over a condition, and the fastest strategy over two.
 
 use crate::report::document::chart::axis::Axis;
-use crate::report::document::chart::lines::{Line, Lines, StrategyLine};
+use crate::report::document::chart::lines::{Band, Line, Lines, StrategyLine};
 use crate::report::document::chart::series::Series;
 use crate::report::document::chart::svg::Svg;
 use crate::report::document::chart::{Chart, Gallery, cut, with_legend};
@@ -20,6 +20,19 @@ pub struct RatioChart {
     pub baseline: usize,
     /// The other strategies: ratios of their times to the baseline's, over the condition.
     pub lines: Vec<StrategyLine>,
+    /// Where the order of another strategy and the baseline flips.
+    pub flips: Vec<FlipRange>,
+}
+
+/// The range of a flip.
+#[derive(Debug, Clone)]
+pub struct FlipRange {
+    /// The strategy that changes places with the baseline.
+    pub strategy: usize,
+    /// Its ends on the axis of the condition.
+    pub ends: (f64, f64),
+    /// The same in words.
+    pub words: String,
 }
 
 /// The fastest strategies of an operation over two conditions.
@@ -77,12 +90,19 @@ impl RatioChart {
             is_log: true,
             unit: &|value| short(&three(value)),
             lines: baseline_line.into_iter().chain(lines).collect(),
+            bands: self.flips.iter().filter_map(|flip| flip.band(series)).collect(),
         };
         lines.draw()
     }
 
     fn label(&self, x: f64) -> &str {
         self.values.iter().find(|(value, _)| *value == x).map_or("", |(_, label)| label)
+    }
+}
+
+impl FlipRange {
+    fn band<'c>(&self, series: &'c [Series]) -> Option<Band<'c>> {
+        Some(Band { series: series.get(self.strategy)?, ends: self.ends, words: self.words.clone() })
     }
 }
 

@@ -32,6 +32,18 @@ pub struct Lines<'c> {
     pub unit: &'c dyn Fn(f64) -> String,
     /// The lines.
     pub lines: Vec<Line<'c>>,
+    /// Parts of the x axis that are shaded.
+    pub bands: Vec<Band<'c>>,
+}
+
+/// A shaded part of the x axis, in the look of a strategy.
+pub struct Band<'c> {
+    /// The strategy.
+    pub series: &'c Series,
+    /// Its ends on the x axis.
+    pub ends: (f64, f64),
+    /// The tooltip.
+    pub words: String,
 }
 
 /// A point of a line: where it is on the x axis, its value, and the ends of the value's range.
@@ -120,6 +132,7 @@ impl Lines<'_> {
         let axis = if self.is_log { Scale::log(values, BOTTOM, top) } else { Scale::linear(values, BOTTOM, top, 5) };
         svg.plane(&self.axis.name, self.axis.span, (LEFT, TOP), (RIGHT - LEFT, BOTTOM - TOP));
         self.frame(&mut svg, &axis);
+        self.bands.iter().for_each(|band| band.draw(&mut svg, &self.axis.scale));
         // The repeat is drawn first, so that it does not hide the baseline.
         let (repeats, others): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.series.is_repeat());
         repeats.into_iter().chain(others).for_each(|line| line.draw(&mut svg, &self.axis.scale, &axis));
@@ -141,6 +154,20 @@ impl Lines<'_> {
         }
         svg.line("axis", (LEFT, BOTTOM), (RIGHT, BOTTOM));
         svg.text("note e", (RIGHT, BOTTOM + 34.0), &self.axis.label);
+    }
+}
+
+impl Band<'_> {
+    /// The narrowest band that can be seen.
+    const NARROWEST: f64 = 2.0;
+
+    fn draw(&self, svg: &mut Svg, across: &Scale) {
+        let (left, right) = (across.at(self.ends.0), across.at(self.ends.1));
+        let wide = (right - left).max(Band::NARROWEST);
+        let left = left.min(RIGHT - wide);
+        svg.group(&format!("mark {}", self.series.class()), &self.words, |svg| {
+            svg.rect("band", (left, TOP), wide, BOTTOM - TOP);
+        });
     }
 }
 

@@ -39,6 +39,7 @@ fn chart<'c>(run: &Evaluation, series: &'c [Series], place: usize, row: &Operati
         is_log: true,
         unit: &|value| short(&time(value)),
         lines,
+        bands: Vec::new(),
     })
 }
 

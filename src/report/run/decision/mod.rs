@@ -8,6 +8,7 @@ mod flips;
 mod next_step;
 pub(crate) mod phrase;
 mod scale;
+mod sure;
 #[cfg(test)]
 mod tests;
 mod why;

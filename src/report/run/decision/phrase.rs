@@ -1,6 +1,6 @@
 //! Ratios, ties, answers, reasons and flips in words: the one place that words them.
 
-use crate::report::document::format::{NOTHING, bytes, count, counted, interval, listed, percent, plain, three, time};
+use crate::report::document::format::{NOTHING, bytes, counted, interval, listed, percent, plain, three, time};
 use crate::results::{
     BeatenRecord, ComparedNumber, Difference, FastestAtRecord, FastestRecord, PublishedAnswer, PublishedMetric, Reason,
     TradeOffRecord, Verdict, in_percent,
@@ -12,8 +12,8 @@ pub const NO_DIFFERENCE: &str = "no difference found";
 /// More names than these are counted.
 const NAMED: usize = 3;
 
-/// How far one strategy is ahead of another, or behind it, by a number of the first divided by that of the second: two digits,
-/// in percent where it is close to 1.
+/// How far one strategy is ahead of another, or behind it, by a number of the first divided by that of the second: with the digits
+/// that tables have, in percent where it is close to 1.
 pub fn factor(ratio: f64, quantity: Quantity) -> String {
     let times = ratio.max(ratio.recip());
     let word = match (ratio < 1.0, quantity) {
@@ -33,12 +33,11 @@ pub fn factor(ratio: f64, quantity: Quantity) -> String {
 fn amount(times: f64) -> String {
     match times {
         _ if times < 1.095 => percent(times - 1.0),
-        _ if times < 9.95 => format!("{times:.1}x"),
-        _ => format!("{}x", count(times.round() as u64)),
+        _ => format!("{}x", three(times)),
     }
 }
 
-/// The same with a verb: `is 1.2x faster`, `makes 1.2x more calls/s`.
+/// The same with a verb: `is 1.25x faster`, `makes 1.25x more calls/s`.
 pub fn is_factor(ratio: f64, quantity: Quantity) -> String {
     let verb = if quantity == Quantity::Time { "is" } else { "makes" };
     format!("{verb} {}", factor(ratio, quantity))
@@ -102,7 +101,7 @@ pub fn answer(found: &PublishedAnswer, baseline: &str) -> [String; 3] {
     [sentences.collect::<Vec<_>>().join(" "), String::new(), String::new()]
 }
 
-/// [`answer`] in a few words, for the title of a page: `linked (2.0x)`, the factor being the first one of the answer.
+/// [`answer`] in a few words, for the title of a page: `linked (2.00x)`, the factor being the first one of the answer.
 pub fn short_answer(found: &PublishedAnswer, baseline: &str) -> String {
     let ahead = |one: &Loser<'_>| {
         let by = one.by.ratio.filter(|_| one.beaten.overloaded.is_none());

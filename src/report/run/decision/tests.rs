@@ -114,9 +114,9 @@ fn one_dear_operation_is_named_with_its_share() {
         }
     });
     let decision = decision(&run);
-    assert_eq!(decision.answer, "Choose linked: 3.0x more calls/s than embedded (by itself: no difference found).");
+    assert_eq!(decision.answer, "Choose linked: 3.00x more calls/s than embedded (by itself: no difference found).");
     let why = decision.why.unwrap();
-    assert_eq!(why, "`embedded`, 3.0x: `read_post` (33 % of calls) walks 31 entries to find 1 (`linked`: 1 entry).");
+    assert_eq!(why, "`embedded`, 3.00x: `read_post` (33 % of calls) walks 31 entries to find 1 (`linked`: 1 entry).");
 }
 
 #[test]
@@ -129,14 +129,14 @@ fn time_without_cpu_is_own_time() {
         }
     });
     let why = decision(&run).why.unwrap();
-    assert_eq!(why, "`embedded`, 3.0x: `add_comment` (65 % of calls) needs 5 commands instead of 1.");
+    assert_eq!(why, "`embedded`, 3.00x: `add_comment` (65 % of calls) needs 5 commands instead of 1.");
 }
 
 #[test]
 fn a_lock_is_waiting_without_evidence() {
     let why = decision(&run(slow_mix)).why.unwrap();
     assert!(
-        why.starts_with("`embedded`, 3.0x: under load, calls take 6.0x as long as alone (`linked`: 2.0x)"),
+        why.starts_with("`embedded`, 3.00x: under load, calls take 5.95x as long as alone (`linked`: 2.00x)"),
         "{why}"
     );
     assert!(why.ends_with("; no counter shows what they wait for."), "{why}");
@@ -186,7 +186,7 @@ fn calls_per_second_decide_what_times_leave_open() {
     let settled = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 1)));
     assert_eq!(
         settled.answer,
-        "Choose embedded: 1.5x more calls/s than linked (by itself: no difference found), 3.0x more calls/s than \
+        "Choose embedded: 1.50x more calls/s than linked (by itself: no difference found), 3.00x more calls/s than \
          bucket_rmw (by itself: no difference found)."
     );
     let sure = settled.sure.unwrap();
@@ -199,7 +199,7 @@ fn calls_per_second_decide_what_times_leave_open() {
     );
     // The load at which response times are measured is a guess, and they decide nothing.
     let other = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 0)));
-    assert!(other.answer.starts_with("Choose linked: 1.5x more calls/s than embedded"), "{other:?}");
+    assert!(other.answer.starts_with("Choose linked: 1.50x more calls/s than embedded"), "{other:?}");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn what_cannot_be_compared_is_not_called_a_tie() {
             cell.seconds *= 3.0;
         }
     }));
-    assert_eq!(decision.answer, "Choose linked: 3.0x faster by itself than embedded (calls/s: undecided).");
+    assert_eq!(decision.answer, "Choose linked: 2.97x faster by itself than embedded (calls/s: undecided).");
     let sure = decision.sure.unwrap();
     assert!(
         sure.starts_with("Moderate. Calls/s of 7 clients: not compared with `embedded` (embedded kept only "),
@@ -231,7 +231,7 @@ fn what_is_faster_by_itself_and_makes_fewer_calls_is_a_trade_off() {
     }));
     assert_eq!(
         decision.answer,
-        "Trade-off between linked and embedded: linked makes 3.0x more calls/s, embedded is 1.5x faster by itself."
+        "Trade-off between linked and embedded: linked makes 3.00x more calls/s, embedded is 1.49x faster by itself."
     );
     assert_eq!(decision.winner, None);
     let sure = decision.sure.unwrap();
@@ -390,7 +390,7 @@ fn what_a_job_does_to_the_winner_is_said_where_it_is_much() {
     let says = |decision: &Decision| decision.but.iter().find(|text| text.starts_with("while a job runs")).cloned();
     assert_eq!(
         says(&with_job(1_600.0)).as_deref(),
-        Some("while a job runs, `read_post` is 3.9x slower (mean 1.60 ms)")
+        Some("while a job runs, `read_post` is 3.89x slower (mean 1.60 ms)")
     );
     assert_eq!(says(&with_job(900.0)), None, "less than one and a half times");
 }

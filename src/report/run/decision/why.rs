@@ -266,13 +266,9 @@ fn document_size(size: DocumentSize) -> String {
     format!("{}{largest}", bytes(size.mean))
 }
 
-/// How many times as much, with two digits that differ from 1.
+/// How many times as much.
 fn times(times: f64) -> String {
-    match times {
-        _ if times < 1.095 => format!("{times:.2}x"),
-        _ if times < 9.95 => format!("{times:.1}x"),
-        _ => format!("{times:.0}x"),
-    }
+    format!("{}x", three(times))
 }
 
 /// Counters per call of the slower and the faster strategy.

@@ -44,7 +44,7 @@ pub(crate) fn headline(
     }
 }
 
-/// The run in a tab of a browser: `Blog comments, write-heavy: linked (2.0x)`.
+/// The run in a tab of a browser: `Blog comments, write-heavy: linked (2.00x)`.
 fn tab(record: &RunRecord, parts: &PartEvaluations, is_valid: bool) -> String {
     let run = parts.main();
     let answer = match (is_valid, Judged::of(parts)) {

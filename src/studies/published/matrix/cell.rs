@@ -13,6 +13,22 @@ const EQUAL: f64 = 1.005;
 /// The ratios from which a cell has the next darker shade.
 const SHADES: [f64; 6] = [1.1, 1.3, 1.7, 2.5, 4.0, 8.0];
 
+/// Cells and what they say, with the classes of their looks.
+pub(crate) const LEGEND: [(&str, &str, &str); 6] = [
+    ("k3", "× 2", "the best of the row makes twice the calls per second, or takes half of the time"),
+    ("b", "best", "the strategy to choose, which is shown to be better than all others (95 % confidence)"),
+    ("t", "tied best", "it leads, with no difference found between those that do"),
+    ("l", "highest", "the best number, but not shown to be better, or another number decides; of times, \"lowest\""),
+    ("x", "undecided", "the run allows no comparison, for the reason on its page"),
+    ("u", "unsafe", "wrong on purpose"),
+];
+
+/// What may stand beside a cell.
+pub(crate) const REMARKS: [(&str, &str); 2] = [
+    ("choose", "the strategy that another number decides for"),
+    ("est.", "estimated from the times of single operations, without the waits of calls for each other"),
+];
+
 /// How a cell looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Look {

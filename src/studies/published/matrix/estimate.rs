@@ -67,7 +67,7 @@ fn times(
         let is_it = |one: &PublishedStrategy| plain(&one.name) == strategy.name && one.is_predicted == Some(true);
         let place = record.strategies.iter().position(is_it).filter(|_| is_known)?;
         let value = estimate.mean(place).filter(|time| time.is_finite() && *time > 0.0)?;
-        let time = MetricRecord { value, standing: None, ratio: None, interval: None };
+        let time = MetricRecord { value, ..MetricRecord::default() };
         Some(PublishedNumber { record: time, is_unsafe: record.strategies[place].is_unsafe, is_quoted: false })
     };
     strategies.iter().map(time).collect()

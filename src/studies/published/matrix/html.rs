@@ -8,7 +8,7 @@ use askama::Template;
 use crate::report::write::html::{Assets, tied};
 use crate::results::{Preset, PublishedMetric};
 
-use super::cell::{Look, MatrixCell};
+use super::cell::{LEGEND, Look, MatrixCell, REMARKS};
 use super::row::{MixRow, RowKind, Setup};
 use super::{Matrix, TITLE};
 

@@ -4,21 +4,22 @@ use std::fmt::{self, Write};
 
 use crate::report::write::escape::escape;
 
-use super::cell::{Look, MatrixCell};
+use super::cell::{LEGEND, Look, MatrixCell, REMARKS};
 use super::row::MixRow;
 use super::{Matrix, ScenarioMatrix};
 
 /// How to read the tables.
-pub(crate) const LEAD: &str = "Calls per second of a mix at saturation. \"× 2\": the best of the row makes twice as many. \"best\": the strategy to choose, \
-                    which makes more than all others (95 % confidence). \"tied best\": those that lead, with no difference found between them. \
-                    \"highest\": the most, but not shown to be more, or another number decides. \"undecided\": the run allows no comparison, for the \
-                    reason on its page. \"choose\": the strategy that another number decides for. \"est.\": estimated from the times of single \
-                    operations, without the waits of calls for each other.";
+pub(crate) fn lead() -> String {
+    let cells = LEGEND.iter().map(|(_, text, meaning)| (text, meaning));
+    let meant = cells.chain(REMARKS.iter().map(|(text, meaning)| (text, meaning)));
+    let meant: Vec<String> = meant.map(|(text, meaning)| format!(" \"{text}\": {meaning}.")).collect();
+    format!("Calls per second of a mix at saturation.{}", meant.concat())
+}
 
 /// The tables.
 impl fmt::Display for Matrix {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lead = [LEAD, self.sessions_note()].join(" ");
+        let lead = [&lead(), self.sessions_note()].join(" ");
         writeln!(out, "{}", lead.trim_end())?;
         let has_setups = self.setups().len() > 1;
         for group in &self.groups {

@@ -117,6 +117,13 @@ impl ScenarioMatrix {
         (!missing.is_empty()).then(|| format!("Not measured: {}.", missing.join(", ")))
     }
 
+    /// The mixes in which calls per second do not decide about a strategy, and why, in a sentence; `None` without any.
+    pub fn undecided(&self) -> Option<String> {
+        let undecided = self.rows.iter().filter(|row| !row.undecided.is_empty());
+        let undecided: Vec<String> = undecided.map(|row| format!("{}: {}", row.mix, listed(&row.undecided))).collect();
+        (!undecided.is_empty()).then(|| format!("Undecided: {}.", undecided.join("; ")))
+    }
+
     /// In which mixes another strategy leads than in the mix `default`, in a sentence; `None` where the same one does in all.
     pub fn elsewhere(&self) -> Option<String> {
         let leader = |row: &MixRow| {

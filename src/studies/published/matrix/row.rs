@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::report::document::{bytes, count, counted, percent, plain, short};
+use crate::report::run::decision::phrase;
 use crate::report::{HTML_FILE, MARKDOWN_FILE, encoded};
-use crate::results::{Preset, PublishedMetric, PublishedMix, PublishedRecord, Standing};
+use crate::results::{Preset, PublishedMetric, PublishedMix, PublishedRecord, PublishedStrategy, Standing};
 use crate::studies::published::sessions::Spreads;
 
 use super::cell::{self, MatrixCell, PublishedNumber};
@@ -82,6 +83,8 @@ pub struct MixRow {
     pub page: Option<String>,
     /// The address of its report in Markdown.
     pub markdown: Option<String>,
+    /// The strategies of which calls per second are undecided, and why.
+    pub undecided: Vec<String>,
     /// Per metric, a cell per strategy.
     pub cells: Vec<Vec<MatrixCell>>,
 }
@@ -188,9 +191,19 @@ impl ScenarioResults<'_> {
             choice: choice(record),
             page: result.has_page.then(|| file(HTML_FILE) + PAGE_PART),
             markdown: result.has_markdown.then(|| file(MARKDOWN_FILE)),
+            undecided: undecided(record),
             cells: PublishedMetric::all().map(cells).collect(),
         }
     }
+}
+
+fn undecided(record: &PublishedRecord) -> Vec<String> {
+    let name = |place: usize| record.strategies.get(place).map(|one| one.name.as_str());
+    let why = |one: &PublishedStrategy| {
+        let verdict = one.metrics.get(&PublishedMetric::CALLS_PER_SECOND)?.undecided?;
+        Some(format!("{} ({})", plain(&one.name), phrase::undecided(verdict, &name)))
+    };
+    record.strategies.iter().filter_map(why).collect()
 }
 
 /// What of a run is on its machine.

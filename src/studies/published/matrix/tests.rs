@@ -3,7 +3,7 @@
 use crate::report::hostile::{HOSTILE, structure};
 use crate::report::run::decision::phrase::UNPREDICTED;
 use crate::report::write::html::tests::markup;
-use crate::results::{MetricRecord, PublishedMetric, PublishedScenario, RunRecord, Standing};
+use crate::results::{MetricRecord, PublishedMetric, PublishedScenario, Reason, RunRecord, Standing, Verdict};
 use crate::stats::sample;
 use crate::studies::published::summary_file::published;
 
@@ -145,7 +145,7 @@ fn families_of_mixes_are_known_from_any_run() {
 #[test]
 fn close_estimates_name_no_best_strategy() {
     let number = |value: f64, is_unsafe: bool| {
-        let record = MetricRecord { value, standing: None, ratio: None, interval: None };
+        let record = MetricRecord { value, ..MetricRecord::default() };
         Some(cell::PublishedNumber { record, is_unsafe, is_quoted: false })
     };
     let entry = |time: f64| number(time, false);
@@ -313,4 +313,16 @@ fn several_sessions_have_a_quoted_interval() {
     let (markdown, html) = (found.to_string(), page(&found));
     assert!(markdown.contains("(quick, 2 sessions)") && markdown.contains(&cell.quoted), "{markdown}");
     assert!(html.contains("2 sessions") && html.contains(&cell.quoted));
+}
+
+#[test]
+fn why_calls_per_second_are_undecided_is_said() {
+    let mut one = result("a");
+    let said = |one: &PlacedResult| matrix(vec![one.clone()]).groups[0].scenarios[0].undecided();
+    assert_eq!(said(&one), None);
+    let rate = one.record.strategies[0].metrics.get_mut(&PublishedMetric::CALLS_PER_SECOND).unwrap();
+    rate.standing = Some(Standing::Undecided);
+    rate.undecided = Some(Verdict::Inconclusive(Reason::TooFewRounds(2)));
+    let said = said(&one).unwrap();
+    assert!(said.starts_with("Undecided: default: embedded (") && said.ends_with(")."), "{said}");
 }

@@ -190,11 +190,13 @@ impl<'s> Site<'s> {
         let mut folders = vec![self.root.to_owned()];
         while let Some(folder) = folders.pop() {
             let unreadable = |error: io::Error| CliError::usage(format!("cannot read {}: {error}", folder.display()));
+            let kind = StudyKind::of(&folder);
             for entry in fs::read_dir(&folder).map_err(unreadable)? {
                 let path = entry.map_err(unreadable)?.path();
-                folders.extend(path.is_dir().then_some(path));
+                // The page of a sweep has what its points say.
+                folders.extend((path.is_dir() && !matches!(kind, Ok(StudyKind::Sweep))).then_some(path));
             }
-            match StudyKind::of(&folder) {
+            match kind {
                 Ok(StudyKind::Run) => {
                     write(&folder.join(HTML_FILE), "")?;
                     self.runs.push(folder);

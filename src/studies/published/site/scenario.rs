@@ -11,7 +11,7 @@ use crate::report::document::{
 };
 use crate::report::{Report, encoded};
 use crate::scenario::Source;
-use crate::studies::published::matrix::markdown::LEAD;
+use crate::studies::published::matrix::markdown::lead;
 use crate::studies::published::matrix::{MatrixCell, MixRow, ScenarioMatrix};
 use crate::studies::published::rules::{self, Rule};
 
@@ -117,8 +117,9 @@ impl<'s> ScenarioPage<'s> {
         };
         Section::new("mixes", "Which strategy in which mix")
             .table(table)
+            .note(matrix.undecided().unwrap_or_default())
             .note(matrix.missing().unwrap_or_default())
-            .note(LEAD)
+            .note(lead())
             .with_rows()
     }
 

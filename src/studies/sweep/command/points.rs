@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::cli::data_size::loaded_bytes;
 use crate::cli::exit::CliError;
+use crate::cli::onward::POINTS_FOLDER;
 use crate::cli::run::{PointSetup, check_threads};
 use crate::cli::scenario::prepare_source;
 use crate::compile::Choice;
@@ -38,7 +39,7 @@ impl PointBase {
         }
         check_threads(&settings)?;
         let ready = prepare_source(self.source.clone(), &choice)?;
-        let folder = format!("points/{number:03}-{}", name(vary, values)).into();
+        let folder = format!("{POINTS_FOLDER}/{number:03}-{}", name(vary, values)).into();
         Ok(with_cache(PointSetup::new(ready, choice, settings, folder), vary, values))
     }
 }

@@ -192,6 +192,7 @@ pub(crate) mod tests {
     use super::super::record::{PointRecord, SWEEP_FORMAT};
     use super::*;
     use crate::report::tests::in_every_form;
+    use crate::report::{Html, Renderer};
     use crate::stats::sample;
 
     /// A sweep over two added latencies and two lengths, with this text in every place.
@@ -249,6 +250,26 @@ pub(crate) mod tests {
         let fastest = sweep.fastest(&pairs);
         assert!(!fastest.is_empty());
         assert!(fastest.iter().flat_map(|one| &one.points).all(|point| point.strategies.is_empty()), "{fastest:?}");
+    }
+
+    #[test]
+    fn the_range_of_a_flip_is_shaded() {
+        let (record, runs) = sweep(&sample::whole(&sample::run(6)), "length");
+        let sweep = Swept::of(&record, &runs);
+        let page = |pairs: &[SweptPair]| {
+            let mut text = String::new();
+            Html.render(&Report::of(Headline::default(), [sweep.orders(pairs)]), &mut text).unwrap();
+            text
+        };
+        let mut pairs = sweep.pairs();
+        pairs.iter_mut().for_each(|pair| pair.curve.flips.clear());
+        assert!(!page(&pairs).contains(r#"class="band""#));
+        let charted = pairs.iter_mut().find(|pair| pair.one == 0 && pair.curve.points.len() > 1).unwrap();
+        charted.curve.flips = vec![Flip { below: Verdict::Faster, low: 0.0, at: 0.0, high: 0.001 }];
+        let page = page(&pairs);
+        assert_eq!(page.matches(r#"class="band""#).count(), 1);
+        assert!(page.contains("change places at 0ms to 1.00ms"), "{page}");
+        assert!(page.contains("A strip over their whole height"), "{page}");
     }
 
     #[test]

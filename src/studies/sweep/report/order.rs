@@ -7,8 +7,8 @@ use crate::report::{
 };
 use crate::results::{FastestAtRecord, FastestRecord};
 use crate::stats::Verdict;
-use crate::studies::sweep::chart::{self, RatioChart, WinnerCell, WinnerMap};
-use crate::studies::sweep::crossover::{Curve, CurvePoint};
+use crate::studies::sweep::chart::{self, FlipRange, RatioChart, WinnerCell, WinnerMap};
+use crate::studies::sweep::crossover::{Curve, CurvePoint, Flip};
 use crate::studies::sweep::record::condition_number;
 use crate::studies::sweep::swept::{NetworkPrediction, Swept, SweptPair, SweptQuantity};
 
@@ -68,11 +68,17 @@ impl Swept<'_> {
         let (title, name) = ("Which strategy is faster where", column("place", "operation", about));
         let table = Table::new("orders", title, name, &measures, rows).list_in(read);
         let charts = self.ratio_charts(pairs);
-        let charts = Charts::of(self.series(), move |series| chart::ratios(&charts, series), "");
         let baseline = self.strategies.first().map_or_else(String::new, |place| self.strategy(*place));
+        let is_any_shaded = charts.iter().any(|chart| !chart.flips.is_empty());
+        let shaded = if is_any_shaded {
+            format!(" A strip over their whole height is where the order of a strategy and {baseline} flips.")
+        } else {
+            String::new()
+        };
         let lead = format!(
-            "The charts show the time of each strategy divided by that of {baseline}, with the interval of the ratio."
+            "Charts in the page show the time of each strategy divided by that of {baseline}, with the interval of the ratio.{shaded}"
         );
+        let charts = Charts::of(self.series(), move |series| chart::ratios(&charts, series), "");
         Section::new("orders", title).lead(lead).charts(charts).table(table).note(
             "Between two points, the ratio of two strategies and the ends of its interval are straight lines on logarithmic axes; \
              a flip is where they cross 1. The intervals of all points of a line hold together, with 95 % confidence.",
@@ -147,18 +153,34 @@ impl Swept<'_> {
             };
             let line = StrategyLine { strategy: one.other, points: one.curve.points.iter().map(flipped).collect() };
             let values = one.curve.points.iter().map(|point| (point.x, self.label(point.x)));
+            let flips = self.flip_ranges(one);
             match charts.iter_mut().find(|chart| chart.title == self.place(one)) {
-                Some(chart) => chart.lines.push(line),
+                Some(chart) => {
+                    chart.lines.push(line);
+                    chart.flips.extend(flips);
+                }
                 None => charts.push(RatioChart {
                     title: self.place(one),
                     condition: self.varied(),
                     values: values.collect(),
                     baseline,
                     lines: vec![line],
+                    flips,
                 }),
             }
         }
         charts
+    }
+
+    /// Where the second strategy of a pair changes places with the first.
+    fn flip_ranges(&self, pair: &SweptPair) -> Vec<FlipRange> {
+        let [one, other] = [pair.one, pair.other].map(|place| self.strategy(place));
+        let range = |flip: &Flip| FlipRange {
+            strategy: pair.other,
+            ends: (flip.low, flip.high),
+            words: format!("{other} and {one} change places at {}", self.range(flip.low, flip.high)),
+        };
+        pair.curve.flips.iter().map(range).collect()
     }
 
     /// The fastest strategies over two conditions.

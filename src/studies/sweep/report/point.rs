@@ -51,12 +51,16 @@ impl Swept<'_> {
     /// The mean times at every point.
     pub(crate) fn times(&self) -> Section {
         let measures = [
-            column("mean_ns", "mean", "The geometric mean over rounds of the mean time.").cell(|one: &PointTime| {
-                let is_best = one.mean.is_some() && one.mean == one.best;
-                Cell::number(one.mean, time).tone(if is_best { Tone::Good } else { Tone::Plain })
-            }),
-            column("calls_per_second", "calls/s", "Calls per second at saturation.")
-                .number(three, |one| one.calls_per_second),
+            column("shown", "time", "The mean time; at saturation, calls per second.")
+                .cell(|one: &PointTime| {
+                    let is_best = one.mean.is_some() && one.mean == one.best;
+                    let rate = one.calls_per_second.map(|rate| Cell::text(format!("{}/s", three(rate))));
+                    let shown = rate.unwrap_or_else(|| Cell::number(one.mean, time));
+                    shown.tone(if is_best { Tone::Good } else { Tone::Plain })
+                })
+                .only(Forms::READ),
+            Measure::data("mean_ns", "The geometric mean over rounds of the mean time.", |one| one.mean),
+            Measure::data("calls_per_second", "Calls per second at saturation.", |one| one.calls_per_second),
             Measure::data("times_best", "The mean divided by that of the fastest strategy.", |one| {
                 one.mean.zip(one.best).map(|(mean, best)| mean / best)
             }),

@@ -123,7 +123,7 @@ fn counts(operations: Vec<&Value>) -> BTreeMap<u64, u64> {
         let bytes = STANDARD.decode(outcome["service"].as_str().unwrap()).unwrap();
         let read: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
         for step in read.iter_recorded() {
-            *counts.entry(step.value_iterated_to()).or_default() += step.count_at_value();
+            *counts.entry(read.median_equivalent(step.value_iterated_to())).or_default() += step.count_at_value();
         }
     }
     counts
