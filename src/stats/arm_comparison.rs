@@ -40,9 +40,9 @@ pub fn ask(
     let part = record.part.unwrap_or(Part::Saturation);
     let asked = Metric::asked_in(part);
     let of_operations = |metric: Metric| operations.iter().map(move |operation| (metric, Some(*operation)));
-    let tested = |key: SeriesKey| arm(record, key).in_context(record, mix, key.operation).beside_others(cache);
+    let tested = |key: SeriesKey| compared_arm(record, key).in_context(record, mix, key.operation).beside_others(cache);
     let described = |key: SeriesKey| {
-        let arm = arm(record, key);
+        let arm = compared_arm(record, key);
         let is_shown = arm.strategy > 0 && arm.role == Role::Judged;
         if is_shown { ArmTimes { role: Role::Described, ..arm } } else { arm }
     };
@@ -66,8 +66,8 @@ pub fn ask(
     (families, compared(record, of_part, &described))
 }
 
-/// An arm by the number that is asked for.
-fn arm(record: &RunRecord, key: SeriesKey) -> ArmTimes {
+/// An arm by a number, and whether it takes part in comparisons by that number.
+pub(crate) fn compared_arm(record: &RunRecord, key: SeriesKey) -> ArmTimes {
     let arm = ArmTimes::by(record, key);
     if key.metric != Metric::Throughput {
         return arm;

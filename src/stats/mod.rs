@@ -7,7 +7,7 @@
 
 mod anomalies;
 mod answer;
-mod arm_comparison;
+pub(crate) mod arm_comparison;
 pub(crate) mod bound;
 mod break_even;
 mod budget;
@@ -15,7 +15,7 @@ mod carry_over;
 mod cause;
 mod claim;
 pub(crate) mod compare;
-mod context;
+pub(crate) mod context;
 mod cost;
 pub(crate) mod estimate;
 mod family;

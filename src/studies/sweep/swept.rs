@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::record::{METRICS, Metric};
-use crate::results::{Part, RunRecord};
+use crate::results::{Part, Reason, RunRecord};
+use crate::stats::arm_comparison::compared_arm;
+use crate::stats::compare::obstacle;
+use crate::stats::context::out_of_context;
 use crate::stats::estimate::log_ratios;
 use crate::stats::flip::equal_at;
 use crate::stats::series::{RoundSeries, SeriesKey};
@@ -92,7 +95,7 @@ impl<'s> Swept<'s> {
                     }
                     for under in self.record.second_values() {
                         let sample = |(x, point): (f64, &SweptRun)| {
-                            let [one, other] = [one, other].map(|place| point.times(quantity, place));
+                            let [one, other] = [one, other].map(|place| point.compared(quantity, place, self.limits));
                             CurveSample { x, log_ratios: log_ratios(&one, &other) }
                         };
                         let samples = self.points_under(&under).into_iter().map(sample);
@@ -133,6 +136,11 @@ impl<'s> Swept<'s> {
         })
     }
 
+    /// Why a strategy is not compared at a point, by its place among the points.
+    pub fn obstacle(&self, point: usize, quantity: SweptQuantity, strategy: usize) -> Option<Reason> {
+        self.points.get(point)?.obstacle(quantity, strategy, self.limits)
+    }
+
     /// The usable points with this value of the second condition, by the number that the first one has there.
     fn points_under(&self, under: &str) -> Vec<(f64, &SweptRun)> {
         let is_under = |values: &[String]| values.get(1).is_none_or(|value| value == under);
@@ -158,6 +166,22 @@ impl SweptRun {
         }
         let time = |rate: f64| part.settings.clients as f64 / rate * 1e9;
         numbers.into_iter().map(|rate| rate.map(time)).collect()
+    }
+
+    /// The same where they may be compared.
+    fn compared(&self, quantity: SweptQuantity, strategy: usize, limits: Limits) -> Vec<Option<f64>> {
+        let may_be = self.obstacle(quantity, strategy, limits).is_none();
+        if may_be { self.times(quantity, strategy) } else { Vec::new() }
+    }
+
+    /// Why a strategy is not compared: a run would not compare it either.
+    fn obstacle(&self, quantity: SweptQuantity, strategy: usize, limits: Limits) -> Option<Reason> {
+        let part = self.parts.get(&quantity.part)?;
+        let arm = compared_arm(part, SeriesKey::new(quantity.metric(), strategy, quantity.operation));
+        let mix = [Part::Saturation, Part::Rate].into_iter().find_map(|part| self.parts.get(&part));
+        let own = mix.zip(quantity.operation.filter(|_| quantity.part == Part::Own));
+        let is_other_work = || own.and_then(|(mix, operation)| out_of_context(part, mix, strategy, operation));
+        obstacle(&arm, &arm, limits).or_else(is_other_work)
     }
 
     /// What an operation costs a strategy by itself; `None` for the mix.

@@ -7,20 +7,19 @@ use crate::scenario::quantity::{cache_ratio, rate, round_trip_time, whole, write
 use crate::scenario::{Condition, ConditionSubject};
 use crate::studies::sweep::record::ConditionRecord;
 
-/// The parts in which a condition changes anything.
+/// The parts that measure what decides, as far as a condition changes it.
 fn parts_of(subject: &ConditionSubject) -> &'static [Part] {
     match subject {
         ConditionSubject::Parameter(_)
         | ConditionSubject::Rtt
         | ConditionSubject::Cache
-        | ConditionSubject::WriteConcern => &[Part::Own, Part::Rate],
-        ConditionSubject::Share(_) | ConditionSubject::Mix => &[Part::Rate, Part::Saturation],
+        | ConditionSubject::WriteConcern => &[Part::Own, Part::Saturation],
         ConditionSubject::Rate => &[Part::Rate],
-        ConditionSubject::Clients => &[Part::Saturation],
+        ConditionSubject::Share(_) | ConditionSubject::Mix | ConditionSubject::Clients => &[Part::Saturation],
     }
 }
 
-/// The parts in which some conditions change anything.
+/// The parts that measure what some conditions change.
 pub fn parts(conditions: &[Condition]) -> Vec<Part> {
     let is_changed = |part: &Part| conditions.iter().any(|condition| parts_of(&condition.subject).contains(part));
     Part::ALL.into_iter().filter(is_changed).collect()

@@ -5,7 +5,7 @@ use crate::report::document::format::NOTHING;
 use crate::report::{
     Cell, Charts, Forms, Kind, Measure, Row, Section, Table, Tone, column, interval, listed, plain, three,
 };
-use crate::results::{FastestAtRecord, FastestRecord};
+use crate::results::{FastestAtRecord, FastestRecord, Reason};
 use crate::stats::Verdict;
 use crate::studies::sweep::chart::{self, FlipRange, RatioChart, WinnerCell, WinnerMap};
 use crate::studies::sweep::crossover::{Curve, CurvePoint, Flip};
@@ -255,9 +255,22 @@ impl Swept<'_> {
             Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Inconclusive(_) => false,
         };
         let is_in = |place: usize| points.iter().any(|(one, _)| one.one == place || one.other == place);
-        let measured: Vec<usize> = self.strategies.iter().copied().filter(|place| is_in(*place)).collect();
+        let (overloaded, others): (Vec<usize>, Vec<usize>) =
+            self.strategies.iter().partition(|place| self.is_overloaded(quantity, [value, under], **place));
+        // Where all others were overloaded, no pair has the only one that kept up.
+        let is_measured = |place: &usize| is_in(*place) || (others.len() == 1 && !overloaded.is_empty());
+        let measured: Vec<usize> = others.iter().copied().filter(is_measured).collect();
         let is_unbeaten = |place: &usize| !points.iter().any(|point| beats(point, *place));
-        Unbeaten { measured: measured.len(), unbeaten: measured.into_iter().filter(is_unbeaten).collect() }
+        let count = measured.len() + overloaded.len();
+        Unbeaten { measured: count, unbeaten: measured.into_iter().filter(is_unbeaten).collect() }
+    }
+
+    /// Whether a strategy could not keep up with the load at the point of these values.
+    fn is_overloaded(&self, quantity: SweptQuantity, [value, under]: [&str; 2], strategy: usize) -> bool {
+        let is_here = |values: &[String]| values[0] == value && values.get(1).is_none_or(|second| second == under);
+        let point = self.record.points.iter().position(|point| is_here(&point.values));
+        let why = point.and_then(|point| self.obstacle(point, quantity, strategy));
+        matches!(why, Some(Reason::Overloaded { .. }))
     }
 
     /// The strategy that alone is unbeaten at a point.

@@ -1,8 +1,9 @@
 //! What was measured at every point: times, costs and sizes, and the list of the points.
 
 use crate::record::Metric;
+use crate::report::document::format::percent;
 use crate::report::{Cell, Column, Forms, Measure, Row, Section, Table, Tone, bytes, column, plain, three, time};
-use crate::results::Part;
+use crate::results::{Part, Reason};
 use crate::stats::{CollectionGrowth, OwnCost, geometric_mean};
 use crate::studies::sweep::swept::{Swept, SweptQuantity};
 
@@ -13,6 +14,8 @@ struct PointTime {
     calls_per_second: Option<f64>,
     best: Option<f64>,
     rounds: u64,
+    /// Why it is not compared.
+    obstacle: Option<Reason>,
 }
 
 /// A number of all collections of a strategy together.
@@ -56,6 +59,12 @@ impl Swept<'_> {
                     let is_best = one.mean.is_some() && one.mean == one.best;
                     let rate = one.calls_per_second.map(|rate| Cell::text(format!("{}/s", three(rate))));
                     let shown = rate.unwrap_or_else(|| Cell::number(one.mean, time));
+                    // The times of a queue that grows say how long it grew.
+                    let shown = match one.obstacle {
+                        Some(Reason::Overloaded { achieved, .. }) => Cell::text("overloaded").remark(percent(achieved)),
+                        Some(_) => shown.remark("not compared"),
+                        None => shown,
+                    };
                     shown.tone(if is_best { Tone::Good } else { Tone::Plain })
                 })
                 .only(Forms::READ),
@@ -68,12 +77,14 @@ impl Swept<'_> {
         ];
         let rows = self.rows(|quantity, point, strategy| {
             let mean = |place: usize| geometric_mean(&self.points[point].times(quantity, place));
-            let best = self.strategies.iter().filter_map(|place| mean(*place)).reduce(f64::min);
+            let is_compared = |place: &&usize| self.obstacle(point, quantity, **place).is_none();
+            let best = self.strategies.iter().filter(is_compared).filter_map(|place| mean(*place)).reduce(f64::min);
+            let obstacle = self.obstacle(point, quantity, strategy);
             let mean = mean(strategy);
             let clients = self.runs[point].settings.clients as f64;
             let at_saturation = mean.filter(|_| quantity.metric() == Metric::Throughput);
             let calls_per_second = at_saturation.map(|mean| clients / mean * 1e9);
-            Some(PointTime { mean, calls_per_second, best, rounds: self.record.points[point].rounds })
+            Some(PointTime { mean, calls_per_second, best, rounds: self.record.points[point].rounds, obstacle })
         });
         let table = Table::new("point_times", "Times at the points", Column::strategy(), &measures, rows)
             .grouped(measured())
