@@ -20,20 +20,26 @@ explorations=(rubis-reads rubis shop blog-comments tasks)
 # Keeps what a reader needs: the records of a sweep and of its points, compressed. `docshape site` makes the page.
 publish_sweep() {
     local scenario=$1 name=$2 folder=$out/sweeps/$1-$2 point
-    if compgen -G "$folder/points/*/run.json" >/dev/null; then
-        "$docshape" sweep --resume "$folder"
-    elif [[ -d $folder ]]; then
+    if is_published "$folder"; then
         return
+    elif [[ -f $folder/sweep.json ]]; then
+        "$docshape" sweep --resume "$folder"
     else
+        rm -rf "$folder"
         "$docshape" sweep "$scenario" --sweep "$name" --preset "$preset" --out "$folder"
     fi
     for point in "$folder"/points/*; do
-        gzip --best --no-name "$point/run.json"
+        [[ ! -f $point/run.json ]] || gzip --best --force --no-name "$point/run.json"
         find "$point" -type f ! -name run.json.gz -delete
     done
     # Its report again, with links to these files.
     "$docshape" sweep --resume "$folder" >/dev/null
-    rm "$folder/report.html"
+    rm -f "$folder/report.html"
+}
+
+# Whether a sweep is complete and compressed. The page is removed last.
+is_published() {
+    [[ -f $1/sweep.json && ! -f $1/report.html ]] && grep -q '"complete":true' "$1/sweep.json" && ! compgen -G "$1/points/*/run.json" >/dev/null
 }
 
 publish_growth() {

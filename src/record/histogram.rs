@@ -11,7 +11,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 
-/// Significant decimal digits: values are kept to within 1 %. Means are exact, and the intervals of percentiles are wider; a third
+/// Significant decimal digits: values are kept to within 1 %. Means are exact, and the noise floor of comparisons is wider; a third
 /// digit makes a histogram seven times as large in memory, and a record more than twice as large.
 pub const DIGITS: u8 = 2;
 

@@ -1,4 +1,4 @@
-//! What a sweep has found: what it takes to cite it without the runs of its points.
+//! What a sweep has found: what it takes to cite it.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,9 @@ pub struct FastestRecord {
     pub place: String,
     /// In the order of the values.
     pub points: Vec<FastestAtRecord>,
+    /// The values at which no two strategies could be compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<String>,
 }
 
 /// The fastest strategies at one value of the first condition.

@@ -123,7 +123,7 @@ impl<'s> Swept<'s> {
             return None;
         }
         let strategies = [pair.one, pair.other];
-        let [one, other] = strategies.map(|place| geometric_mean(&least.1.times(pair.quantity, place)));
+        let [one, other] = strategies.map(|place| geometric_mean(&least.1.compared(pair.quantity, place, self.limits)));
         let [one_trips, other_trips] = strategies.map(|place| least.1.round_trips(pair.quantity, place));
         let (one, other, one_trips, other_trips) = (one?, other?, one_trips?, other_trips?);
         let added = (most.0 - least.0) * 1e9;
@@ -178,7 +178,7 @@ impl SweptRun {
     fn obstacle(&self, quantity: SweptQuantity, strategy: usize, limits: Limits) -> Option<Reason> {
         let part = self.parts.get(&quantity.part)?;
         let arm = compared_arm(part, SeriesKey::new(quantity.metric(), strategy, quantity.operation));
-        let mix = [Part::Saturation, Part::Rate].into_iter().find_map(|part| self.parts.get(&part));
+        let mix = [Part::Rate, Part::Saturation].into_iter().find_map(|part| self.parts.get(&part));
         let own = mix.zip(quantity.operation.filter(|_| quantity.part == Part::Own));
         let is_other_work = || own.and_then(|(mix, operation)| out_of_context(part, mix, strategy, operation));
         obstacle(&arm, &arm, limits).or_else(is_other_work)

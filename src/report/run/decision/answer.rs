@@ -1,4 +1,4 @@
-//! The decision of a run with its names, and how sure it is.
+//! The decision of a run with its names.
 
 use crate::record::Part;
 use crate::report::document::format::marked;

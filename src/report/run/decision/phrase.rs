@@ -291,10 +291,13 @@ pub fn fastest(record: &FastestRecord) -> String {
     let groups: Vec<_> = record.points.chunk_by(|one, next| one.strategies == next.strategies).collect();
     let said = |group: &&[FastestAtRecord]| {
         let values = listed(group.iter().map(|point| plain(&point.value)));
-        let place = if groups.len() == 1 { "at every value".to_owned() } else { format!("at {values}") };
+        let is_all = groups.len() == 1 && record.open.is_empty();
+        let place = if is_all { "at every value".to_owned() } else { format!("at {values}") };
         format!("{} {place}", who(&group[0].strategies))
     };
-    let answer = groups.iter().map(said).collect::<Vec<_>>().join("; ");
+    let values = || listed(record.open.iter().map(|value| plain(value)));
+    let open = (!record.open.is_empty()).then(|| format!("not compared at {}", values()));
+    let answer = groups.iter().map(said).chain(open).collect::<Vec<_>>().join("; ");
     format!("Fastest in the {}: {answer}.", plain(&record.place))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::record::{Metric, Part};
 use crate::report::document::format::{listed, percent};
+use crate::results::PublishedMetric;
 use crate::stats::{
     ArmComparison, ArmTimes, ConfidenceInterval, Criterion, CriterionResult, PairDecision, PairOutcome, Quantity, Role,
     Verdict, further_between_sessions, least_effect,
@@ -56,7 +57,7 @@ impl Judged<'_> {
         };
         let is_high = !flips::is_fragile(self)
             && shown.all(|pair| pair.results.iter().all(|result| is_ahead(pair, result)))
-            && self.within_sessions().is_empty();
+            && self.within(&further).is_empty();
         if is_high { "High" } else { "Moderate" }.to_owned()
     }
 
@@ -173,10 +174,9 @@ impl Judged<'_> {
     }
 
     /// The strategies over which the lead is not larger than what sessions of one run differ by, in any number that shows it.
-    fn within_sessions(&self) -> Vec<usize> {
+    pub(super) fn within(&self, further: &dyn Fn(PublishedMetric) -> f64) -> Vec<usize> {
         let is_beyond = |one: &&CriterionResult| {
-            let further = further_between_sessions(published(one.criterion)).unwrap_or_default();
-            one.overloaded.is_some() || surely(one).is_none_or(|size| size > further)
+            one.overloaded.is_some() || surely(one).is_some_and(|size| size > further(published(one.criterion)))
         };
         let is_within = |pair: &&PairDecision| {
             let mut ahead = pair.results.iter().filter(|one| one.verdict() == Verdict::Faster);
@@ -187,16 +187,21 @@ impl Judged<'_> {
 
     /// Which leads another session may not show.
     fn of_one_session(&self) -> Option<String> {
-        let within = self.within_sessions();
+        let within = self.within(&further);
         let further = |criterion: &Criterion| {
             let metric = published(*criterion);
-            Some((metric.column().label, further_between_sessions(metric)?))
+            (metric.column().label, further(metric))
         };
-        let further: Vec<_> = self.answer.criteria.iter().filter_map(further).collect();
+        let further: Vec<_> = self.answer.criteria.iter().map(further).collect();
         let further = phrase::other_session(&further).filter(|_| !within.is_empty())?;
         let names = listed(within.iter().map(|one| self.marked(*one)));
         Some(format!("The lead over {names} may be that of this session: {further}"))
     }
+}
+
+/// By how much another session may differ, as the published results have it: 0.1 for 10 %.
+fn further(metric: PublishedMetric) -> f64 {
+    further_between_sessions(metric).unwrap_or_default()
 }
 
 /// The least size that a difference has by its interval: 0.1 for 10 %.

@@ -373,6 +373,20 @@ fn numbers_of_why_and_but_follow_from_run_json() {
     assert_close(least, bytes(0));
 }
 
+#[test]
+fn a_lead_within_the_spread_of_sessions_is_named() {
+    let record = run(|part, strategy, cell| {
+        if part == Part::Saturation && strategy == 1 {
+            cell.operations.iter_mut().for_each(|operation| set_time(operation, 400_000.0));
+            cell.seconds /= 2.0;
+        }
+    });
+    let parts = crate::report::run::parts::PartEvaluations::new(&record);
+    let judged = Judged::of(&parts).unwrap();
+    assert_eq!(judged.answer.winner(), Some(1), "{}", judged.answer().concat());
+    assert_eq!((judged.within(&|_| 0.5), judged.within(&|_| 1.5)), (vec![], vec![0]));
+}
+
 /// `read_post` of the winner takes as long as always, but while a job runs `met` µs for each of 100 of its calls in a round.
 fn with_job(met: f64) -> Decision {
     decision(&run(|part, strategy, cell| {

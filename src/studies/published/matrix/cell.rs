@@ -15,8 +15,8 @@ const SHADES: [f64; 6] = [1.1, 1.3, 1.7, 2.5, 4.0, 8.0];
 
 /// Cells and what they say, with the classes of their looks.
 pub(crate) const LEGEND: [(&str, &str, &str); 6] = [
-    ("k3", "× 2", "the best of the row makes twice the calls per second, or takes half of the time"),
-    ("b", "best", "the strategy to choose, which is shown to be better than all others (95 % confidence)"),
+    ("k3", "× 2", "the best of the row makes twice the calls per second, or needs half"),
+    ("b", "best", "the strategy to choose, shown to be better than all others (95 % confidence; an estimate: by 20 %)"),
     ("t", "tied best", "it leads, with no difference found between those that do"),
     ("l", "highest", "the best number, but not shown to be better, or another number decides; of times, \"lowest\""),
     ("x", "undecided", "the run allows no comparison, for the reason on its page"),

@@ -119,7 +119,9 @@ impl ScenarioMatrix {
 
     /// The mixes in which calls per second do not decide about a strategy, and why, in a sentence; `None` without any.
     pub fn undecided(&self) -> Option<String> {
-        let undecided = self.rows.iter().filter(|row| !row.undecided.is_empty());
+        // The newest of the rows of a mix.
+        let rows = self.rows.iter().enumerate().filter(|(place, _)| self.is_first(place)).map(|(_, row)| row);
+        let undecided = rows.filter(|row| !row.undecided.is_empty());
         let undecided: Vec<String> = undecided.map(|row| format!("{}: {}", row.mix, listed(&row.undecided))).collect();
         (!undecided.is_empty()).then(|| format!("Undecided: {}.", undecided.join("; ")))
     }

@@ -47,7 +47,7 @@ pub struct SweepArguments {
     /// Resume the sweep in DIR after its last complete rounds [default: a new sweep]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["scenario", "SubjectArguments", "MeasurementArguments"])]
     pub resume: Option<PathBuf>,
-    /// How to measure a point: by default own cost and the mix at saturation, in 6 rounds.
+    /// How to measure a point: by default what decides and the conditions change, in 6 rounds.
     #[command(flatten)]
     pub measurement: MeasurementArguments,
 }

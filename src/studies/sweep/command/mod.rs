@@ -20,7 +20,7 @@ use crate::cli::scenario::definitions;
 use crate::cli::server::ServerChoice;
 use crate::cli::{CliError, Exit, catalogue};
 use crate::report::{Report, bytes};
-use crate::results::{self, RunRecord, RunSettings};
+use crate::results::{self, Part, RunRecord, RunSettings};
 use crate::scenario::{Condition, ConditionDefinition, Source, nearest};
 
 use super::record::{PointRecord, RefineRecord, SWEEP_FORMAT, SweepRecord, condition_number};
@@ -45,7 +45,7 @@ pub fn report(path: &Path) -> Result<(Report, NextCommand), CliError> {
     Ok((Report::of_sweep(&record, &runs), measure::next(&record, &runs)))
 }
 
-/// Whether a sweep's folder still has the runs of its points: a published one has none.
+/// Whether a sweep's folder has the runs of its points: those published before 2026-11-28 have none.
 ///
 /// # Errors
 /// When the sweep cannot be read.
@@ -73,6 +73,8 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
     let vary = &vary;
     if measurement.only.is_empty() {
         measurement.only = condition::parts(vary);
+        let is_open = measurement.rate.is_some() || measurement.arrivals.is_some();
+        measurement.only.extend(is_open.then_some(Part::Rate));
     }
     measurement.check_parts()?;
     if vary.len() > 2 {

@@ -130,9 +130,14 @@ impl Swept<'_> {
 
     /// The operation or mix of a pair, and the value of the second condition.
     fn place(&self, pair: &SweptPair) -> String {
-        let name = self.name(pair.quantity);
+        self.place_of(pair.quantity, &pair.under)
+    }
+
+    /// An operation or the mix, and a value of the second condition.
+    fn place_of(&self, quantity: SweptQuantity, under: &str) -> String {
+        let name = self.name(quantity);
         let Some(second) = self.record.vary.get(1) else { return name };
-        format!("{name}, {} = {}", plain(&second.name), plain(&pair.under))
+        format!("{name}, {} = {}", plain(&second.name), plain(under))
     }
 
     /// What a curve says, as a sentence.
@@ -154,7 +159,8 @@ impl Swept<'_> {
         let least = factors.clone().fold(f64::INFINITY, f64::min);
         let most = factors.fold(0.0, f64::max);
         let by = if three(least) == three(most) { three(least) } else { interval(least, most) };
-        let places = if decided.len() == curve.points.len() {
+        let values = self.record.vary.first().map_or(0, |condition| condition.values.len());
+        let places = if decided.len() == values {
             String::new()
         } else {
             format!(" at {}", listed(decided.iter().map(|point| self.label(point.x))))
@@ -270,6 +276,31 @@ pub(crate) mod tests {
         assert_eq!(page.matches(r#"class="band""#).count(), 1);
         assert!(page.contains("change places at 0ms to 1.00ms"), "{page}");
         assert!(page.contains("A strip over their whole height"), "{page}");
+    }
+
+    #[test]
+    fn a_strategy_that_does_not_keep_up_is_marked_and_not_compared() {
+        let (record, mut runs) = sweep(&sample::whole(&sample::run(6)), "length");
+        let fastest = |runs: &[RunRecord]| {
+            let sweep = Swept::of(&record, runs);
+            let found = sweep.fastest(&sweep.pairs());
+            found.into_iter().find(|one| one.place.starts_with("mix with")).unwrap()
+        };
+        assert!(fastest(&runs).open.is_empty());
+        for cell in runs[0].parts.get_mut(&Part::Rate).unwrap().iter_mut().map(|round| &mut round.cells[0]) {
+            let open = cell.open.as_mut().unwrap();
+            open.waiting = open.offered / 2;
+        }
+        let sweep = Swept::of(&record, &runs);
+        let pairs = sweep.pairs();
+        let is_mix = |pair: &&SweptPair| pair.quantity.operation.is_none() && pair.quantity.part == Part::Rate;
+        let of_first = pairs.iter().filter(is_mix).filter(|pair| pair.under == record.points[0].values[1]);
+        assert!(of_first.clone().count() > 0, "the other value of the first condition is compared");
+        assert!(of_first.flat_map(|pair| &pair.curve.points).all(|point| point.x > 0.0));
+        let found = fastest(&runs);
+        assert_eq!(found.points[0].strategies, ["linked"], "the only one that kept up: {found:?}");
+        let [terminal, markdown] = in_every_form(&Report::of_sweep(&record, &runs));
+        assert!(terminal.contains("overloaded") && markdown.contains("overloaded 50 %"), "{markdown}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::results::{FastestAtRecord, FastestRecord, Reason};
 use crate::stats::Verdict;
 use crate::studies::sweep::chart::{self, FlipRange, RatioChart, WinnerCell, WinnerMap};
 use crate::studies::sweep::crossover::{Curve, CurvePoint, Flip};
-use crate::studies::sweep::record::condition_number;
+use crate::studies::sweep::record::{PointRecord, condition_number};
 use crate::studies::sweep::swept::{NetworkPrediction, Swept, SweptPair, SweptQuantity};
 
 /// Where two strategies change places on a slower network.
@@ -19,6 +19,15 @@ struct NetworkFlip {
     measured: String,
     /// The measured ratio with the most latency.
     ratio: String,
+}
+
+/// The strategies of which some could not keep up with an open load.
+#[derive(Default)]
+struct Overloaded {
+    /// How many could not.
+    count: usize,
+    /// Those that can be compared.
+    others: Vec<usize>,
 }
 
 /// The strategies at a point that no other one is shown to beat.
@@ -152,7 +161,6 @@ impl Swept<'_> {
                 (point.x, point.ratio.recip(), ends)
             };
             let line = StrategyLine { strategy: one.other, points: one.curve.points.iter().map(flipped).collect() };
-            let values = one.curve.points.iter().map(|point| (point.x, self.label(point.x)));
             let flips = self.flip_ranges(one);
             match charts.iter_mut().find(|chart| chart.title == self.place(one)) {
                 Some(chart) => {
@@ -162,7 +170,7 @@ impl Swept<'_> {
                 None => charts.push(RatioChart {
                     title: self.place(one),
                     condition: self.varied(),
-                    values: values.collect(),
+                    values: self.axis(),
                     baseline,
                     lines: vec![line],
                     flips,
@@ -170,6 +178,15 @@ impl Swept<'_> {
             }
         }
         charts
+    }
+
+    /// All values of the first condition that are numbers, ascending, with their labels.
+    fn axis(&self) -> Vec<(f64, String)> {
+        let values = self.record.vary.first().map_or(&[][..], |condition| &condition.values);
+        let mut values: Vec<(f64, String)> =
+            values.iter().filter_map(|value| Some((condition_number(value)?, plain(value)))).collect();
+        values.sort_by(|one, other| one.0.total_cmp(&other.0));
+        values
     }
 
     /// Where the second strategy of a pair changes places with the first.
@@ -227,7 +244,6 @@ impl Swept<'_> {
         let unders = self.record.second_values();
         let places = mixes.flat_map(|quantity| unders.iter().map(move |under| (*quantity, under)));
         let record = |(quantity, under): (SweptQuantity, &String)| {
-            let pair = pairs.iter().find(|pair| pair.quantity == quantity && pair.under == *under)?;
             let point = |value: &String| {
                 let Unbeaten { measured, unbeaten } = self.unbeaten(pairs, quantity, value, under);
                 // All of them are where no difference is shown.
@@ -237,8 +253,12 @@ impl Swept<'_> {
                     unbeaten.into_iter().filter(|_| is_decided).map(|place| self.strategy(place)).collect();
                 is_measured.then_some(FastestAtRecord { value: value.clone(), strategies })
             };
-            let points = self.record.vary.first()?.values.iter().filter_map(point).collect();
-            Some(FastestRecord { place: self.place(pair), points })
+            let values = &self.record.vary.first()?.values;
+            let points: Vec<FastestAtRecord> = values.iter().filter_map(point).collect();
+            let is_open = |value: &&String| !points.iter().any(|point| point.value == **value);
+            let open = values.iter().filter(is_open).cloned().collect();
+            let record = FastestRecord { place: self.place_of(quantity, under), points, open };
+            (!record.points.is_empty()).then_some(record)
         };
         places.filter_map(record).collect()
     }
@@ -255,22 +275,32 @@ impl Swept<'_> {
             Verdict::Same { .. } | Verdict::NoDifference { .. } | Verdict::Inconclusive(_) => false,
         };
         let is_in = |place: usize| points.iter().any(|(one, _)| one.one == place || one.other == place);
-        let (overloaded, others): (Vec<usize>, Vec<usize>) =
-            self.strategies.iter().partition(|place| self.is_overloaded(quantity, [value, under], **place));
-        // Where all others were overloaded, no pair has the only one that kept up.
-        let is_measured = |place: &usize| is_in(*place) || (others.len() == 1 && !overloaded.is_empty());
-        let measured: Vec<usize> = others.iter().copied().filter(is_measured).collect();
+        let mut measured: Vec<usize> = self.strategies.iter().copied().filter(|place| is_in(*place)).collect();
+        let overloaded = self.overloaded(quantity, [value, under]);
+        if let [only] = overloaded.others[..]
+            && overloaded.count > 0
+        {
+            // No pair has the only one that kept up.
+            measured = vec![only];
+        }
         let is_unbeaten = |place: &usize| !points.iter().any(|point| beats(point, *place));
-        let count = measured.len() + overloaded.len();
+        let count = measured.len() + overloaded.count;
         Unbeaten { measured: count, unbeaten: measured.into_iter().filter(is_unbeaten).collect() }
     }
 
-    /// Whether a strategy could not keep up with the load at the point of these values.
-    fn is_overloaded(&self, quantity: SweptQuantity, [value, under]: [&str; 2], strategy: usize) -> bool {
+    /// How many strategies could not keep up with the load at the point of these values, and which others have times there.
+    fn overloaded(&self, quantity: SweptQuantity, [value, under]: [&str; 2]) -> Overloaded {
         let is_here = |values: &[String]| values[0] == value && values.get(1).is_none_or(|second| second == under);
-        let point = self.record.points.iter().position(|point| is_here(&point.values));
-        let why = point.and_then(|point| self.obstacle(point, quantity, strategy));
-        matches!(why, Some(Reason::Overloaded { .. }))
+        let usable = |point: &PointRecord| point.error.is_none() && is_here(&point.values);
+        let Some(point) = self.record.points.iter().position(usable) else { return Overloaded::default() };
+        let why = |strategy: usize| self.obstacle(point, quantity, strategy);
+        let has_times = |strategy: usize| self.points[point].times(quantity, strategy).iter().any(Option::is_some);
+        let is_over = |place: &&usize| matches!(why(**place), Some(Reason::Overloaded { .. }));
+        let is_other = |place: &usize| why(*place).is_none() && has_times(*place);
+        Overloaded {
+            count: self.strategies.iter().filter(is_over).count(),
+            others: self.strategies.iter().copied().filter(is_other).collect(),
+        }
     }
 
     /// The strategy that alone is unbeaten at a point.
