@@ -122,7 +122,7 @@ fn times(outcome: &OutcomeRecord) -> ((u64, LatencyHistogram), (u64, LatencyHist
 #[track_caller]
 fn near(found: u64, wanted: Duration) {
     let wanted = wanted.as_nanos() as f64;
-    assert!((found as f64 / wanted - 1.0).abs() < 0.001, "{found} ns instead of {wanted}");
+    assert!((found as f64 / wanted - 1.0).abs() < 0.01, "{found} ns instead of {wanted}");
 }
 
 /// Answers after 2 ms; but when call 300 arrives, nothing is answered for 2 s.

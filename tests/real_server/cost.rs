@@ -279,7 +279,7 @@ async fn the_inconsistency_window_is_from_the_first_write_to_the_last() {
     let (times, wanted) = (thrice.unwrap(), 12_000_000);
     assert_eq!((times.count, times.sum), (30, 30 * wanted));
     let near = times.histogram.open().quantile(0.5) as f64 / wanted as f64;
-    assert!((near - 1.0).abs() < 0.001, "{near}");
+    assert!((near - 1.0).abs() < 0.01, "{near}");
     let outcomes: Vec<_> = cells[1].operations[0].outcomes.iter().map(|one| (&one.outcome, one.count)).collect();
     assert_eq!(outcomes, [(&CallOutcome::Ok, 30)]);
 }

@@ -201,7 +201,8 @@ fn undecided(record: &PublishedRecord) -> Vec<String> {
     let name = |place: usize| record.strategies.get(place).map(|one| one.name.as_str());
     let why = |one: &PublishedStrategy| {
         let verdict = one.metrics.get(&PublishedMetric::CALLS_PER_SECOND)?.undecided?;
-        Some(format!("{} ({})", plain(&one.name), phrase::undecided(verdict, &name)))
+        let (own, why) = (plain(&one.name), phrase::undecided(verdict, &name));
+        Some(if why.starts_with(&own) { why } else { format!("{own} ({why})") })
     };
     record.strategies.iter().filter_map(why).collect()
 }

@@ -85,7 +85,7 @@ impl Swept<'_> {
             String::new()
         };
         let lead = format!(
-            "Charts in the page show the time of each strategy divided by that of {baseline}, with the interval of the ratio.{shaded}"
+            "The charts of the page show the time of each strategy divided by that of {baseline}, with the interval of the ratio.{shaded}"
         );
         let charts = Charts::of(self.series(), move |series| chart::ratios(&charts, series), "");
         Section::new("orders", title).lead(lead).charts(charts).table(table).note(
