@@ -52,7 +52,7 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
             let id_only = vec![map! { "$project" => map! { "_id" => 1 } }];
             let none: Vec<Node> = Vec::new();
             let none = map! { "$match" => map! { "found_" => none } };
-            let found = |from: &str, local: &str| super::read::lookup(from, local, "_id", id_only, "found_");
+            let found = |from: &str, local: &str| super::stage::lookup(from, local, "_id", id_only, "found_");
             let (collection, stages, about) = match shape.pairs(model, relation, true) {
                 Some(pairs) => {
                     let about = format!("Pairs of a {one} that does not exist.");
@@ -105,7 +105,7 @@ pub(super) fn of_shape(model: &Model, shape: &ModelShape) -> Audits {
             } else {
                 let is_inside = shape.word(relation) == Word::Embed;
                 let lookup = sum.filter(|_| !is_inside);
-                let lookup = lookup.map(|_| super::read::lookup(&manys, &list_id, "_id", Vec::new(), "records_"));
+                let lookup = lookup.map(|_| super::stage::lookup(&manys, &list_id, "_id", Vec::new(), "records_"));
                 let actual = match sum {
                     Some(sum) if is_inside => map! { "$sum" => format!("${down}.{sum}") },
                     Some(sum) => map! { "$sum" => format!("$records_.{sum}") },
@@ -132,7 +132,7 @@ fn of_copies(model: &Model, copies: &Copies) -> (String, String, Node) {
     });
     let differs: Vec<Node> = differs.collect();
     let mut stages = unwinds(&copies.path);
-    stages.push(super::read::lookup(&model.collection(copies.source), &at(&copies.id), "_id", Vec::new(), "source_"));
+    stages.push(super::stage::lookup(&model.collection(copies.source), &at(&copies.id), "_id", Vec::new(), "source_"));
     stages.push(map! { "$match" => map! { "$expr" => map! { "$or" => differs } } });
     let about = format!("Copies in {holder} of fields of a {source} that are not what the {source} says.");
     (copies.audit(model), about, pipeline(&copies.collection, stages))

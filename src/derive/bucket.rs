@@ -4,10 +4,11 @@ use crate::scenario::Node;
 
 use super::build::{find_one, keep, map, slot, update_one, with};
 use super::document::{Made, unwinds};
-use super::read::Rows;
 use super::refusal::{Derived, refuse_shape};
+use super::reply::LogicalReply;
+use super::rows::Rows;
 use super::selection::Selection;
-use super::translate::{LogicalReply, Translation};
+use super::translate::Translation;
 use super::write::Write;
 
 /// The error of a second document with the same unique key.

@@ -7,10 +7,11 @@ use crate::scenario::{Node, Spanned};
 
 use super::build::{all, is_empty, keep, map, slot, with};
 use super::document::Made;
+use super::located::Located;
 use super::model::RelationKind;
 use super::refusal::{Derived, refuse_shape};
 use super::shape::{entry, pulled};
-use super::translate::{Changes, Located, Translation};
+use super::translate::{Changes, Translation};
 use super::versions::{NOT_COMPARED, OTHER_SOURCE};
 use super::write::{Write, changed, fail};
 

@@ -4,9 +4,9 @@ use crate::scenario::Node;
 
 use super::build::{all, keep, map, slot, update_one, with};
 use super::model::RelationKind;
-use super::read::unless_empty;
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::{Word, pulled};
+use super::stage::unless_empty;
 use super::totals::together;
 use super::translate::Translation;
 use super::write::{Write, fail};

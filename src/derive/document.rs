@@ -7,9 +7,9 @@ use crate::scenario::Node;
 use super::build::{is_empty, map, mapping, slot, with, with_all};
 use super::model::{Model, RelationKind};
 use super::order::{directions, sorted};
-use super::read::lookup;
 use super::refusal::{Derived, refuse_shape};
 use super::shape::{ModelShape, Word};
+use super::stage::lookup;
 use super::summary::{VERSION, check_buckets, check_totals, check_versions, sum_of, version_of};
 
 /// The most arrays around a record.

@@ -1,10 +1,11 @@
 //! Records that are added to lists of records, and removed from them.
 
 use super::build::{all, map, slot, with};
+use super::located::Located;
 use super::model::PathEnd;
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::{entry, pulled};
-use super::translate::{Located, Translation};
+use super::translate::Translation;
 use super::write::{Write, changed, fail, missing};
 
 impl Translation<'_, '_> {

@@ -3,27 +3,37 @@
 //! An entry that is written by hand replaces the derived one. Derived nodes have the place of the
 //! shape, and that of the logical step as the place that uses them, so that a problem points at two lines of the model.
 
+mod added;
 mod audits;
 mod bucket;
 mod build;
 mod choices;
 mod copies;
+mod create;
 mod delete;
 mod document;
+mod first_read;
+mod get;
 mod label;
 mod link;
+mod located;
 mod model;
+mod number;
 mod order;
 mod pairs;
+mod picked;
 mod read;
 mod refusal;
 mod related;
 mod related_pairs;
 mod relocate;
+mod reply;
 mod result;
+mod rows;
 mod selection;
 mod shape;
 mod split;
+mod stage;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -31,6 +41,7 @@ mod text;
 mod totals;
 mod translate;
 mod unread;
+mod update;
 mod versions;
 mod with;
 mod words;

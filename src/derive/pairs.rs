@@ -4,12 +4,16 @@ use crate::scenario::Node;
 
 use super::build::{keep, map, slot, update_one, with};
 use super::document::each;
+use super::located::Located;
 use super::model::{Model, PathEnd};
-use super::read::{Rows, found_in, keys, lookup, renamed_keys, unless_empty};
+use super::read::{found_in, keys};
 use super::refusal::{Derived, refuse_shape};
+use super::reply::{BATCH, LogicalReply};
+use super::rows::Rows;
 use super::selection::Selection;
 use super::shape::{ModelShape, Word};
-use super::translate::{BATCH, Located, LogicalReply, Translation};
+use super::stage::{lookup, renamed_keys, unless_empty};
+use super::translate::Translation;
 use super::write::{Write, fail, missing};
 
 /// A collection of pairs, seen from one of the two records.

@@ -1,115 +1,18 @@
-//! Reads: `list`, `count` and `sum`, and the rows that they begin with.
+//! `list`: the records that a selection chooses, by the command that fits the shape.
 
 use crate::scenario::{Node, Scalar, Spanned, Tree};
 
 use super::build::{all, is_empty, keep, map, pipeline, slot, with, with_all};
-use super::document::unwinds;
 use super::model::{PathEnd, option};
 use super::order::sorted;
-use super::refusal::{Derived, refuse};
+use super::refusal::Derived;
+use super::reply::{BATCH, LogicalReply, name_reply};
 use super::selection::Selection;
 use super::shape::Word;
-use super::translate::{BATCH, LogicalReply, Options, Translation, id_of, name_reply};
-
-/// Records as the output of a pipeline.
-pub(super) struct Rows {
-    pub collection: String,
-    pub stages: Vec<Node>,
-    /// The path of a record in a row, empty where the row is the record.
-    pub path: Vec<String>,
-}
-
-impl Rows {
-    pub fn then(mut self, stages: impl IntoIterator<Item = Node>) -> Rows {
-        self.stages.extend(stages);
-        self
-    }
-
-    /// The number of documents that are rows, of which a condition holds.
-    fn counted(self, filter: &Node) -> Node {
-        let start = self.stages.first().and_then(|stage| stage.get("$match")).cloned().unwrap_or_else(|| map! {});
-        map! { "countDocuments" => self.collection, "filter" => with_all(start, filter) }
-    }
-}
+use super::stage::{lookup, mapped, sliced, unless_empty};
+use super::translate::{Options, Translation};
 
 impl Translation<'_, '_> {
-    /// The rows of the record of an argument, or of any path of a record.
-    pub fn record_rows(&mut self, argument: &str, entity: usize) -> Rows {
-        let place = self.locate(argument, entity);
-        let mut stages = vec![map! { "$match" => place.filter }];
-        if !place.path.is_empty() {
-            stages.extend(unwinds(&place.path));
-            stages.push(map! { "$match" => map! { id_of(&place.path) => place.id } });
-        }
-        Rows { collection: place.collection, stages, path: place.path }
-    }
-
-    /// The field of documents of their own by which a path finds them, with its value.
-    fn origin(&self, subject: &PathEnd) -> Option<(String, Node)> {
-        let PathEnd::Many(from, relation, is_down) = subject else { return None };
-        let up = self.model().relations[*relation].up().to_owned();
-        let field = if *is_down { up } else { self.documents.shape.list_id(self.model(), *relation) };
-        Some((field, slot(&format!("{from}._id"))))
-    }
-
-    /// The rows of the path of a read; `filter` is what will be asked of them.
-    pub fn rows(&mut self, subject: &PathEnd, filter: &Node, has_index: bool) -> Derived<Rows> {
-        let model = self.model();
-        let (from, relation, is_down) = match subject {
-            PathEnd::All(entity) => return Ok(self.all_rows(*entity, filter, has_index)),
-            PathEnd::Many(from, relation, is_down) => (from, *relation, *is_down),
-            PathEnd::Record(..) | PathEnd::One(..) => {
-                return refuse("a path to one record", "many records are needed here", "try `get`");
-            }
-        };
-        let this = &model.relations[relation];
-        let word = self.documents.shape.word(relation);
-        if let Some(pairs) = self.documents.shape.pairs(model, relation, is_down) {
-            return Ok(self.pair_rows(from, pairs));
-        }
-        if !is_down || word == Word::Reference {
-            let collection = model.collection(model.entity_of(subject));
-            let stages = self.origin(subject).map(|(field, id)| map! { "$match" => map! { field => id } });
-            return Ok(Rows { collection, stages: stages.into_iter().collect(), path: Vec::new() });
-        }
-        if word == Word::Bucket {
-            return Ok(self.bucket_rows(from, relation));
-        }
-        let mut rows = self.record_rows(from, this.one);
-        if word == Word::Embed {
-            rows.path.push(this.down().to_owned());
-            let unwind = map! { "$unwind" => format!("${}", rows.path.join(".")) };
-            return Ok(rows.then([unwind]));
-        }
-        let local = self.documents.shape.list_id(model, relation);
-        let lookup = lookup(&model.collection(this.many), &local, "_id", Vec::new(), "joined");
-        Ok(Rows { path: vec!["joined".to_owned()], ..rows }.then([lookup, map! { "$unwind" => "$joined" }]))
-    }
-
-    /// The rows of all records of an entity of which a condition may hold, found by an index or without.
-    fn all_rows(&mut self, entity: usize, filter: &Node, has_index: bool) -> Rows {
-        let (collection, path) = self.documents.shape.home(self.model(), entity);
-        let certain = filter.as_mapping().unwrap_or_default().iter().filter(|(_, value)| holds_in_arrays(value));
-        let certain = certain.fold(map! {}, |made, (key, value)| with(made, &key.value, value.clone()));
-        let mut stages = Vec::new();
-        if !path.is_empty() {
-            if let Some([(first, value), rest @ ..]) = certain.as_mapping() {
-                if has_index {
-                    self.documents.index(&collection, &[(prefixed(&path, &first.value), 1)], false);
-                }
-                // Otherwise each bound may hold for another element, and the server scans the index from one bound only.
-                let is_range = value.as_mapping().is_some_and(|bounds| bounds.len() > 1);
-                stages.push(map! { "$match" => if is_range || !rest.is_empty() {
-                    map! { path.join(".") => map! { "$elemMatch" => certain.clone() } }
-                } else {
-                    prefix_keys(&certain, &path)
-                } });
-            }
-            stages.extend(unwinds(&path));
-        }
-        Rows { collection, stages, path }
-    }
-
     pub fn list(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
         let subject = self.subject(target, true)?;
         let selection = self.selection(target, &subject, options)?;
@@ -228,17 +131,6 @@ impl Translation<'_, '_> {
         Ok(LogicalReply { steps: [selection.before, vec![command]].concat(), value: "reply".to_owned() })
     }
 
-    /// The stage that makes a row the record of an entity.
-    pub fn record_stage(&self, entity: usize, path: &[String], fields: &[String]) -> Node {
-        let fields = self.narrowed(entity, fields);
-        if fields.is_empty() {
-            return map! { "$replaceWith" => format!("${}", path.join(".")) };
-        }
-        let has_id = fields.iter().any(|field| field == "_id");
-        let start = all(if has_id { &[][..] } else { &["_id"] }, 0);
-        map! { "$project" => with_all(start, &picks(&prefixed(path, ""), &fields)) }
-    }
-
     /// A `find` of documents of their own.
     fn found(&mut self, subject: &PathEnd, entity: usize, selection: Selection) -> LogicalReply {
         let (filter, sort) = selection.indexed();
@@ -259,7 +151,7 @@ impl Translation<'_, '_> {
     }
 
     /// The same, with a field that is read of all of them, so that the index is enough.
-    fn index_fields(&mut self, subject: &PathEnd, filter: &Node, sort: &[(String, i64)], read: Option<&str>) {
+    pub fn index_fields(&mut self, subject: &PathEnd, filter: &Node, sort: &[(String, i64)], read: Option<&str>) {
         let (collection, path) = self.documents.shape.home(self.model(), self.model().entity_of(subject));
         let is_found = match subject {
             PathEnd::Many(_, relation, _) if self.documents.shape.word(*relation) == Word::Link => false,
@@ -440,59 +332,6 @@ impl Translation<'_, '_> {
         selection.stages(&[]).into_iter().chain(projection).collect()
     }
 
-    pub fn count(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
-        let subject = self.subject(target, true)?;
-        let (shape, model) = (self.documents.shape, self.model());
-        let filter = self.condition(model.entity_of(&subject), options, "where")?;
-        if let Some(reply) = self.stored_total(&subject, &filter, None) {
-            return Ok(reply);
-        }
-        if let Some((_, rows, filter)) = self.pairs_only(&subject, &filter, None) {
-            return Ok(LogicalReply::of(rows.counted(&filter)));
-        }
-        if let PathEnd::Many(from, relation, true) = &subject
-            && shape.word(*relation) != Word::Reference
-            && shape.home(model, model.relations[*relation].one).1.is_empty()
-            && is_empty(&filter)
-        {
-            let this = &model.relations[*relation];
-            let size = map! { "_id" => 0, "n" => map! { "$size" => format!("${}", this.down()) } };
-            let rows = self.record_rows(from, this.one).then([map! { "$project" => size }]);
-            return Ok(LogicalReply::piped(rows, NUMBER));
-        }
-        self.index_selection(&subject, &filter, &[]);
-        let rows = self.rows(&subject, &filter, true)?;
-        if rows.path.is_empty() {
-            return Ok(LogicalReply::of(rows.counted(&filter)));
-        }
-        if let (PathEnd::All(_), [array], true) = (&subject, &rows.path[..], is_empty(&filter)) {
-            let size = map! { "$sum" => map! { "$size" => format!("${array}") } };
-            return Ok(grouped(Rows { stages: Vec::new(), ..rows }, &filter, size));
-        }
-        Ok(grouped(rows, &filter, map! { "$sum" => 1 }))
-    }
-
-    pub fn sum(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
-        let Some((path, field)) = target.rsplit_once('.') else {
-            return refuse("`sum` of no field", "a path ends with a field", "for example `sum: order.lines.cents`");
-        };
-        let subject = self.subject(path, true)?;
-        let entity = self.model().entity_of(&subject);
-        self.check_fields(entity, &[field.to_owned()])?;
-        self.check_main(entity, &[field.to_owned()], "the sum")?;
-        let filter = self.condition(entity, options, "where")?;
-        if let Some(reply) = self.stored_total(&subject, &filter, Some(field)) {
-            return Ok(reply);
-        }
-        if let Some((pairs, rows, filter)) = self.pairs_only(&subject, &filter, Some(field)) {
-            return Ok(grouped(rows, &filter, map! { "$sum" => format!("${}", pairs.field(field)) }));
-        }
-        self.index_fields(&subject, &filter, &[], Some(field));
-        let rows = self.rows(&subject, &filter, true)?;
-        let sum = map! { "$sum" => format!("${}", prefixed(&rows.path, field)) };
-        Ok(grouped(rows, &filter, sum))
-    }
-
     /// Steps that run the command of a selection and keep its rows under a name.
     pub fn kept(&mut self, mut reply: LogicalReply, name: &str) -> (Vec<Node>, String) {
         let name = self.fresh(name);
@@ -529,100 +368,9 @@ fn array(name: &str, part: Option<Vec<Node>>, fields: &[impl AsRef<str>]) -> Nod
     map! { "_id" => 0, name => mapped(map! { "$slice" => part }, fields) }
 }
 
-/// The stage after which a list of a document is a part of it.
-pub(super) fn sliced(stage: &str, name: &str, mut part: Vec<Node>) -> Node {
-    part.insert(0, format!("${name}").into());
-    map! { stage => map! { name => map! { "$slice" => part } } }
-}
-
-/// The expression of fields of the elements of an array.
-pub(super) fn mapped(array: Node, fields: &[impl AsRef<str>]) -> Node {
-    map! { "$map" => map! { "input" => array, "in" => picks("$this.", fields) } }
-}
-
-/// A mapping with fields of what is at a place.
-pub(super) fn picks(place: &str, fields: &[impl AsRef<str>]) -> Node {
-    fields.iter().fold(map! {}, |made, field| {
-        let (first, rest) = field.as_ref().split_once('.').unwrap_or((field.as_ref(), ""));
-        let value = match rest {
-            "" => format!("${place}{first}").into(),
-            _ => with_all(
-                made.get(first).cloned().unwrap_or_else(|| map! {}),
-                &picks(&format!("{place}{first}."), &[rest]),
-            ),
-        };
-        with(made, first, value)
-    })
-}
-
-/// Steps that need elements of a list.
-pub(super) fn unless_empty(list: &str, steps: Vec<Node>) -> Node {
-    map! { "if" => format!("size({list}) > 0"), "then" => steps }
-}
-
 /// The text of a number, or of the variable with it.
 fn number(node: &Node) -> String {
     node.as_literal().map(|text| text.value.trim_matches(['<', '>']).to_owned()).unwrap_or_default()
-}
-
-/// The number of a pipeline that gives one document, or none.
-const NUMBER: &str = "size(reply) == 0 ? 0 : reply[0].n";
-
-/// One number about rows.
-pub(super) fn grouped(rows: Rows, filter: &Node, number: Node) -> LogicalReply {
-    let wanted = (!is_empty(filter)).then(|| map! { "$match" => prefix_keys(filter, &rows.path) });
-    let null = Node { span: crate::scenario::Span::default(), tree: Tree::Scalar(Scalar::Null) };
-    let group = map! { "$group" => map! { "_id" => null, "n" => number } };
-    LogicalReply::piped(rows.then(wanted).then([group]), NUMBER)
-}
-
-/// Joins the documents of another collection.
-pub(super) fn lookup(from: &str, local: &str, foreign: &str, pipeline: Vec<Node>, name: &str) -> Node {
-    let start = map! { "from" => from, "localField" => local, "foreignField" => foreign };
-    let start = if pipeline.is_empty() { start } else { with(start, "pipeline", pipeline) };
-    map! { "$lookup" => with(start, "as", name) }
-}
-
-/// A query, or pipeline, whose documents are joined with others.
-pub(super) fn joining(read: &Node, joins: Vec<Node>) -> Node {
-    const STAGES: [&str; 5] = ["filter", "sort", "skip", "limit", "projection"];
-    let name = |key| {
-        format!(
-            "${}",
-            if key == "filter" {
-                "match"
-            } else if key == "projection" {
-                "project"
-            } else {
-                key
-            }
-        )
-    };
-    let stages = STAGES.iter().filter_map(|key| read.get(key).map(|part| map! { name(*key) => part.clone() }));
-    let own = read.get("pipeline").and_then(Node::as_list).unwrap_or_default().iter().cloned();
-    let collection = ["find", "findOne", "aggregate"].iter().find_map(|word| read.get(word)?.as_text());
-    pipeline(collection.unwrap_or_default(), stages.chain(own).chain(joins).collect())
-}
-
-/// A field of a record that is at a path.
-pub(super) fn prefixed(path: &[String], field: &str) -> String {
-    path.iter().map(String::as_str).chain([field]).collect::<Vec<_>>().join(".")
-}
-
-/// A condition on the fields of a record, for rows that have it at a path.
-pub(super) fn prefix_keys(filter: &Node, path: &[String]) -> Node {
-    renamed_keys(filter, &|field| prefixed(path, field))
-}
-
-/// A condition whose fields have other names.
-pub(super) fn renamed_keys(filter: &Node, name: &impl Fn(&str) -> String) -> Node {
-    let entries = filter.as_mapping().unwrap_or_default().iter();
-    entries.fold(map! {}, |made, (key, value)| match value.as_list() {
-        Some(items) if key.value.starts_with('$') => {
-            with(made, &key.value, items.iter().map(|item| renamed_keys(item, name)).collect::<Vec<_>>())
-        }
-        _ => with(made, &name(&key.value), value.clone()),
-    })
 }
 
 /// The command for the documents of a collection that are selected.
@@ -645,10 +393,4 @@ pub(super) fn keys(origin: Option<String>, filter: &Node, sort: &[(String, i64)]
         entries.into_iter().map(|(key, _)| (key.value.clone(), 1)).collect()
     };
     [origin.map(|field| (field, 1)).into_iter().collect(), ascending(equal), sort.to_vec(), ascending(ranges)].concat()
-}
-
-/// Whether a condition that holds for an element of an array also holds for the array.
-fn holds_in_arrays(value: &Node) -> bool {
-    const POSITIVE: [&str; 6] = ["$eq", "$gt", "$gte", "$in", "$lt", "$lte"];
-    value.as_mapping().is_none_or(|entries| entries.iter().all(|(key, _)| POSITIVE.contains(&key.value.as_str())))
 }

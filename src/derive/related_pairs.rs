@@ -2,12 +2,14 @@
 
 use crate::scenario::Node;
 
+use super::added::Added;
 use super::build::{map, with};
 use super::order::sorted;
 use super::pairs::Pairs;
-use super::read::{found_in, lookup};
+use super::read::found_in;
 use super::refusal::Derived;
-use super::related::{Added, ROWS, Related, Route};
+use super::related::{ROWS, Related, Route};
+use super::stage::lookup;
 use super::translate::Translation;
 
 impl Translation<'_, '_> {

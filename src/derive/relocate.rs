@@ -3,10 +3,11 @@
 use crate::scenario::Node;
 
 use super::build::{all, keep, map, slot, update_one, with};
+use super::located::Located;
 use super::refusal::{Derived, refuse, refuse_shape};
 use super::shape::{Word, entry, pulled};
 use super::totals::together;
-use super::translate::{Located, Translation};
+use super::translate::Translation;
 use super::versions::{NOT_COMPARED, OTHER_SOURCE};
 use super::write::{Write, changed, fail, missing};
 

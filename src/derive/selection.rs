@@ -5,9 +5,9 @@ use crate::scenario::{Node, Scalar, Tree};
 use super::build::{is_empty, keep, map, mapping, slot, with_all};
 use super::model::{PathEnd, RelationKind, flag, option, text_option, texts};
 use super::order::directions;
-use super::read::{prefix_keys, prefixed};
 use super::refusal::{Derived, refuse};
 use super::shape::covers;
+use super::stage::{prefix_keys, prefixed};
 use super::translate::{Options, Translation};
 
 /// In which order records come, and which of them.

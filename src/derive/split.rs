@@ -11,11 +11,13 @@ use super::audits::{Balanced, balance};
 use super::build::{all, find_one, is_empty, keep, map, slot, with};
 use super::document::{DerivedDocuments, each};
 use super::label::with_article;
+use super::located::Located;
 use super::model::Model;
-use super::read::{joining, lookup, unless_empty};
 use super::refusal::{Derived, refuse_split};
+use super::reply::LogicalReply;
 use super::shape::ModelShape;
-use super::translate::{Located, LogicalReply, Options, Translation};
+use super::stage::{joining, lookup, unless_empty};
+use super::translate::{Options, Translation};
 use super::words::Split;
 use super::write::ATTEMPTS;
 

@@ -3,13 +3,16 @@
 use crate::scenario::{Node, Spanned};
 
 use super::build::{all, is_empty, keep, map, slot, update_one, with, with_all};
+use super::located::Located;
 use super::model::PathEnd;
-use super::read::{Rows, grouped};
+use super::number::grouped;
 use super::refusal::{Derived, refuse_shape};
+use super::reply::LogicalReply;
+use super::rows::Rows;
 use super::selection::Selection;
 use super::shape::Word;
 use super::summary::sum_of;
-use super::translate::{Changes, Located, LogicalReply, Translation};
+use super::translate::{Changes, Translation};
 use super::write::FAIL;
 
 /// Changes of one document together.

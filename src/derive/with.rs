@@ -1,233 +1,26 @@
-//! `get`, and the related records that `with` adds to a record or to the rows of a list.
+//! The related records that `with` adds to a record or to the rows of a list.
 
 use crate::scenario::{Node, Spanned};
 
-use super::build::{all, find_one, is_empty, keep, map, slot, with, with_all};
-use super::model::{PathEnd, RelationKind, option, texts};
-use super::read::{Rows, in_order, joining, lookup, mapped, picks, prefixed, sliced};
-use super::refusal::{Derived, refuse, refuse_shape};
+use super::build::{find_one, is_empty, keep, map, slot, with};
+use super::first_read::FirstRead;
+use super::model::{PathEnd, RelationKind};
+use super::picked::{picked, picked_copies};
+use super::read::in_order;
+use super::refusal::{Derived, refuse};
 use super::related::{Related, Route, fields_of, inner_of, options_of};
+use super::reply::LogicalReply;
 use super::selection::Selection;
-use super::shape::{Word, covers};
+use super::shape::Word;
 use super::split::{Parts, REST};
-use super::translate::{Located, LogicalReply, Options, Translation};
+use super::stage::{joining, picks, prefixed, sliced};
+use super::translate::Translation;
 
 /// Related records: the name of the relation, and fields or the options of a list.
 pub(super) type Include = (Spanned<String>, Node);
 
-/// The read of a record that others are added to.
-struct FirstRead {
-    steps: Vec<Node>,
-    /// The arrays around the record.
-    path: Vec<String>,
-    /// The variable with the document.
-    found: String,
-    /// The variable with the record.
-    record: String,
-    /// That with the record as it is stored.
-    raw: String,
-    /// The stages that join other documents, and the steps that these need.
-    joins: Vec<Node>,
-    before: Vec<Node>,
-    /// The fields of the document that are needed; `None` for all.
-    shown: Option<Vec<String>>,
-}
-
-impl FirstRead {
-    /// Joins documents of another collection; returns the expression of them.
-    fn join(&mut self, name: &str, from: &str, (local, foreign): (&str, &str), inner: Vec<Node>) -> String {
-        self.joins.push(lookup(from, local, foreign, inner, name));
-        self.show([name.to_owned()]);
-        format!("{}.{name}", self.found)
-    }
-
-    /// Needs these fields of the document.
-    fn show(&mut self, fields: impl IntoIterator<Item = String>) {
-        if let Some(shown) = &mut self.shown {
-            shown.extend(fields);
-        }
-    }
-
-    /// Needs an array of the document, or what a selection names of its elements.
-    fn show_array(&mut self, name: &str, selection: &Selection) {
-        let named = selection.named().map(|field| format!("{name}.{field}"));
-        let all = [name.to_owned()].into_iter();
-        if selection.fields.is_empty() { self.show(all) } else { self.show(named) }
-    }
-
-    /// The projection to the fields that are needed.
-    fn projection(&self) -> Option<Node> {
-        let shown = self.shown.as_ref()?;
-        let is_inside = |field: &&String| shown.iter().any(|other| field.starts_with(&format!("{other}.")));
-        let needed: Vec<&String> = shown.iter().filter(|field| !is_inside(field)).collect();
-        let has_id = needed.iter().any(|field| *field == "_id");
-        let projection = all(&needed, 1);
-        Some(if has_id { projection } else { with(projection, "_id", 0) })
-    }
-
-    /// Reads only a part of an array of the document.
-    fn cut(&mut self, name: &str, part: Vec<Node>, is_joined: bool) {
-        if is_joined {
-            self.show([name.to_owned()]);
-            return self.joins.push(sliced("$set", name, part));
-        }
-        let Some(read) = self.steps.first_mut() else { return };
-        let shown = read.get("projection").cloned().unwrap_or_else(|| map! {});
-        let part = if let [only] = &part[..] { only.clone() } else { part.into() };
-        *read = with(read.clone(), "projection", with(shown, name, map! { "$slice" => part }));
-    }
-
-    /// The steps, in which one command reads all that is joined.
-    fn steps(mut self) -> Vec<Node> {
-        let projection = self.projection();
-        if !self.joins.is_empty() {
-            self.joins.extend(projection.map(|fields| map! { "$project" => fields }));
-            let read = joining(&self.steps.remove(0), self.joins);
-            self.steps.splice(0..0, [read, keep(&self.found, "reply[0]")]);
-        } else if let (Some(fields), Some(read)) = (projection, self.steps.first_mut()) {
-            let part = read.get("projection").cloned().unwrap_or_else(|| map! {});
-            let alias = map! { "as" => self.found.as_str() };
-            *read = with_all(with(read.clone(), "projection", with_all(fields, &part)), &alias);
-        }
-        [self.before, self.steps].concat()
-    }
-}
-
-impl<'m> Translation<'_, 'm> {
-    pub fn get(&mut self, target: &str, options: &Options) -> Derived<LogicalReply> {
-        let subject = self.subject(target, false)?;
-        let fields = texts(option(options, "fields"));
-        let by = texts(option(options, "by"));
-        let includes = option(options, "with").and_then(Node::as_mapping).unwrap_or_default();
-        let entity = self.model().entity_of(&subject);
-        self.check_fields(entity, &fields)?;
-        self.check_fields(entity, &by)?;
-        self.check_main(entity, &by, "`by`")?;
-        let parts = self.parts(entity, &fields).filter(|_| includes.is_empty());
-        let asked = parts.as_ref().map_or(&fields, |parts| &parts.main);
-        let reply = match &subject {
-            PathEnd::Record(argument, _) if by.is_empty() && parts.as_ref().is_some_and(|parts| parts.is_rest_only) => {
-                return Ok(self.rest_alone(argument, entity, &fields));
-            }
-            PathEnd::Record(argument, entity) if includes.is_empty() => self.record(argument, *entity, asked, &by),
-            PathEnd::Record(argument, entity) => self.record_with(argument, *entity, &fields, &by, includes),
-            PathEnd::One(argument, entity, relation) if includes.is_empty() && by.is_empty() => {
-                self.one_side(argument, *entity, *relation, asked)
-            }
-            PathEnd::One(..) => {
-                refuse(format!("`with` or `by` in `get: {target}`"), "not derived", "get the record itself")
-            }
-            _ => refuse(format!("`get: {target}` leads to many records"), "one record is needed", "try `list`"),
-        }?;
-        match parts {
-            Some(parts) => self.with_rest(entity, reply, &fields, &parts, false),
-            None => Ok(reply),
-        }
-    }
-
-    /// The record of an argument, which is known by its `_id` or by unique fields that get an index.
-    fn located(&mut self, argument: &str, entity: usize, by: &[String]) -> Derived<Located> {
-        let place = self.locate(argument, entity);
-        if by.is_empty() {
-            return Ok(place);
-        }
-        if let (false, Some(relation)) = (place.path.is_empty(), self.model().parent_of(entity)) {
-            let message =
-                format!("`by` of a record inside of another one: `{}` is `embed`", self.model().key(relation));
-            let label = "no unique index holds inside of arrays";
-            return refuse_shape(relation, message, label, "try `reference` or `list`");
-        }
-        let keys: Vec<(String, i64)> = by.iter().map(|field| (field.clone(), 1)).collect();
-        self.documents.index(&place.collection, &keys, true);
-        let value = |field: &String| slot(&format!("{argument}.{field}"));
-        Ok(Located { filter: by.iter().fold(map! {}, |made, field| with(made, field, value(field))), ..place })
-    }
-
-    fn record(&mut self, argument: &str, entity: usize, fields: &[String], by: &[String]) -> Derived<LogicalReply> {
-        let place = self.located(argument, entity, by)?;
-        Ok(match &place.path[..] {
-            [] => LogicalReply::of(place.find(self.projection(entity, fields))),
-            [array] => LogicalReply {
-                steps: vec![place.find(Some(with(self.element(&place, &self.narrowed(entity, fields)), "_id", 0)))],
-                value: format!("reply.{array}[0]"),
-            },
-            path => {
-                let stage = self.record_stage(entity, path, fields);
-                LogicalReply::piped(self.record_rows(argument, entity).then([stage]), "reply[0]")
-            }
-        })
-    }
-
-    /// The projection of a record in an array: fields of it, or all.
-    fn element(&self, place: &Located, fields: &[String]) -> Node {
-        let array = place.path.join(".");
-        if fields.is_empty() && !self.documents.shape.is_joined {
-            return map! { format!("{array}.$") => 1 };
-        }
-        let is_it: Vec<Node> = vec!["$$this._id".into(), place.id.clone()];
-        let input = map! { "input" => format!("${array}"), "cond" => map! { "$eq" => is_it } };
-        let found = map! { "$filter" => input };
-        map! { array => if fields.is_empty() { found } else { mapped(found, fields) } }
-    }
-
-    /// The one record that the record of an argument belongs or refers to.
-    fn one_side(&mut self, argument: &str, entity: usize, relation: usize, fields: &[String]) -> Derived<LogicalReply> {
-        let this = &self.model().relations[relation];
-        let (one, path) = self.documents.shape.home(self.model(), this.one);
-        let shape = self.documents.shape;
-        if covers(shape.referenced(relation), fields) {
-            let copies: Vec<String> = fields.iter().map(|field| copy_of(this.up(), field)).collect();
-            let reply = self.record(argument, entity, &copies, &[])?;
-            let value = picked_copies(this.up(), &reply.value, fields);
-            return Ok(LogicalReply { value: format!("{} == null ? null : {value}", reply.value), ..reply });
-        }
-        let projection = self.projection(this.one, fields);
-        match shape.up_word(relation) {
-            Word::Embed if path.is_empty() => Ok(LogicalReply::of(self.locate(argument, entity).find(projection))),
-            Word::Embed => {
-                let mut rows = self.record_rows(argument, entity);
-                // The arrays of the record itself are left as they are, and its element is found all the same.
-                rows.stages.remove(1 + path.len());
-                let stage = self.record_stage(this.one, &path, fields);
-                Ok(LogicalReply::piped(rows.then([stage]), "reply[0]"))
-            }
-            Word::List => {
-                let field = shape.list_id(self.model(), relation);
-                self.documents.index(&one, &[(field.clone(), 1)], false);
-                let filter = map! { field => slot(&format!("{argument}._id")) };
-                Ok(LogicalReply::of(find_one(&one, filter, projection)))
-            }
-            Word::Reference | Word::Bucket | Word::Link => {
-                self.needs_documents(relation)?;
-                let mut rows = self.record_rows(argument, entity);
-                if shape.word(relation) == Word::Bucket {
-                    // The bucket has the `_id` of the record that all in it belong to.
-                    rows = Rows { path: Vec::new(), ..rows };
-                }
-                let local = prefixed(&rows.path, this.up());
-                let stages = [lookup(&one, &local, "_id", Vec::new(), "joined"), map! { "$unwind" => "$joined" }];
-                let rows = rows.then(stages).then([self.record_stage(this.one, &["joined".to_owned()], fields)]);
-                Ok(LogicalReply::piped(
-                    rows.then(self.documents.restored(this.one).filter(|_| fields.is_empty())),
-                    "reply[0]",
-                ))
-            }
-        }
-    }
-
-    /// Refuses a record on the one side that has no document of its own.
-    pub fn needs_documents(&self, relation: usize) -> Derived<()> {
-        let model = self.model();
-        let this = &model.relations[relation];
-        let (collection, path) = self.documents.shape.home(model, this.one);
-        let Some(embedding) = model.parent_of(this.one).filter(|_| !path.is_empty()) else { return Ok(()) };
-        let (up, many, key) = (this.up(), model.name(this.many), model.key(embedding));
-        let message = format!("the `{up}` of `{many}` is inside of a document of {collection}: `{key}` is `embed`");
-        let help = "try `reference` here, or write this operation by hand";
-        refuse_shape(embedding, message, "no query finds it from there", help)
-    }
-
-    fn record_with(
+impl Translation<'_, '_> {
+    pub fn record_with(
         &mut self,
         argument: &str,
         entity: usize,
@@ -331,89 +124,6 @@ impl<'m> Translation<'_, 'm> {
         let whole = self.fresh("whole");
         then.push(keep(&whole, format!("{rest} == null ? null : merge({}, {rest})", read.record)));
         whole
-    }
-
-    /// The read of the record itself, with what its document has of the others: steps, the record, the document around it.
-    fn first_read(
-        &mut self,
-        entity: usize,
-        own: &[String],
-        place: &Located,
-        includes: &[Include],
-    ) -> Derived<FirstRead> {
-        let model = self.model();
-        let found = self.fresh("found");
-        let named = |name: &str| includes.iter().find(|(include, _)| include.value == name);
-        let (mut steps, mut record, mut raw) = (Vec::new(), found.clone(), found.clone());
-        let shown = (!own.is_empty() && place.path.is_empty()).then(|| own.to_vec());
-        match &place.path[..] {
-            [] if shown.is_some() => steps.push(with(place.find(None), "as", found.as_str())),
-            [] => {
-                let arrays = self.added(entity).into_iter().filter(|(name, _)| named(name).is_none());
-                let arrays: Vec<String> = arrays.map(|(_, field)| field).collect();
-                let projection = (!arrays.is_empty()).then(|| all(&arrays, 0));
-                steps.push(with(place.find(projection), "as", found.as_str()));
-                if let Some(relation) = self.documents.shape.copied_list(model, entity) {
-                    let down = model.relations[relation].down();
-                    record = self.fresh("record");
-                    let ids = format!("merge({found}, {{'{down}': pluck({found}.{down}, '_id')}})");
-                    steps.push(keep(&record, format!("{found} == null ? null : {ids}")));
-                }
-            }
-            [array] => {
-                let parent = model.parent_of(entity).map(|relation| &model.relations[relation]);
-                let mut fields = Vec::new();
-                if let Some((parent, (_, node))) = parent.and_then(|parent| Some((parent, named(parent.up())?))) {
-                    let own = model.entity(parent.one).fields.iter().map(|(name, _)| name.value.clone());
-                    fields = Some(fields_of(node)).filter(|all| !all.is_empty()).unwrap_or_else(|| own.collect());
-                    fields = self.joining_fields(parent.one, &fields, inner_of(node))?;
-                }
-                fields.retain(|field| field != "_id");
-                if let Some(relation) = self.documents.shape.bucketed(model, entity) {
-                    fields = vec![model.relations[relation].up().to_owned()];
-                }
-                // Arrays that are asked for come with the whole record.
-                let is_whole = self.added(entity).iter().any(|(name, _)| named(name).is_some());
-                let chosen = if is_whole {
-                    Vec::new()
-                } else {
-                    self.narrowed(entity, &self.joining_fields(entity, own, includes)?)
-                };
-                let projection = with_all(self.element(place, &chosen), &all(&fields, 1));
-                record = self.fresh("record");
-                raw.clone_from(&record);
-                steps.push(with(place.find(Some(projection)), "as", found.as_str()));
-                steps.push(keep(&record, format!("{found}.{array}[0]")));
-            }
-            _ => {
-                let relation = model.parent_of(entity).unwrap_or_default();
-                let message = format!("`with` of a record inside of two arrays: `{}`", model.key(relation));
-                let help = "try `reference` for one of the relations";
-                return refuse_shape(relation, message, "deeper than this shape can give", help);
-            }
-        }
-        let (path, joins, before) = (place.path.clone(), Vec::new(), Vec::new());
-        Ok(FirstRead { steps, path, found, record, raw, joins, before, shown })
-    }
-
-    /// The fields that are returned of a record, and those by which its relations are found; none for all.
-    fn joining_fields(&self, entity: usize, own: &[String], includes: &[Include]) -> Derived<Vec<String>> {
-        let model = self.model();
-        let mut fields = own.to_vec();
-        for (name, node) in includes.iter().filter(|_| !own.is_empty()) {
-            let (relation, is_down) = model.relation(entity, &name.value)?;
-            let this = &model.relations[relation];
-            fields.extend(match (is_down, this.kind) {
-                (true, RelationKind::Listing) if self.documents.shape.word(relation) == Word::List => {
-                    vec![this.down().to_owned()]
-                }
-                (false, RelationKind::Children | RelationKind::Reference) => {
-                    self.needed_of_one(relation, &fields_of(node))
-                }
-                _ => vec!["_id".to_owned()],
-            });
-        }
-        Ok(fields)
     }
 
     /// The many records of a relation of the record that was read, which is in a variable.
@@ -678,30 +388,4 @@ impl<'m> Translation<'_, 'm> {
         let parts = [vec![own], added.parts].concat().join(", ");
         Ok(LogicalReply { steps, value: format!("{rows}.map(r, {{{parts}}})") })
     }
-}
-
-/// `'owner': {'name': OWNER.name}`, or `'owner': OWNER` without fields.
-pub(super) fn picked(name: &str, owner: &str, fields: &[String]) -> String {
-    if fields.is_empty() {
-        format!("'{name}': {owner}")
-    } else {
-        format!("'{name}': {{{}}}", picked_fields(owner, fields))
-    }
-}
-
-/// `'name': OWNER.name`, for each of the fields.
-pub(super) fn picked_fields(owner: &str, fields: &[String]) -> String {
-    let all: Vec<String> = fields.iter().map(|field| format!("'{field}': {owner}.{field}")).collect();
-    all.join(", ")
-}
-
-/// The field of a record with a copy of a field of the one that it belongs or refers to.
-pub(super) fn copy_of(up: &str, field: &str) -> String {
-    if field == "_id" { up.to_owned() } else { format!("{up}_{field}") }
-}
-
-/// Fields of the one that a record belongs or refers to, from its copies.
-pub(super) fn picked_copies(up: &str, record: &str, fields: &[String]) -> String {
-    let all: Vec<String> = fields.iter().map(|field| format!("'{field}': {record}.{}", copy_of(up, field))).collect();
-    format!("{{{}}}", all.join(", "))
 }

@@ -26,6 +26,7 @@ mod pairs_phase;
 mod past;
 mod records;
 mod reread;
+mod row;
 mod sequential_phase;
 mod show_call;
 mod state;

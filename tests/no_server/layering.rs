@@ -45,6 +45,7 @@ const INSIDE_MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report/run", &["report/document"]),
     ("report/write", &["report/document", "report/run"]),
     ("report/verification", &["report/document", "report/run", "report/write"]),
+    ("report/comparison", &["report/document", "report/run"]),
     ("studies/capacity", &[]),
     ("studies/explore", &[]),
     ("studies/growth", &[]),

@@ -1,18 +1,18 @@
 //! The report of shard keys.
 
-use std::collections::BTreeMap;
+mod keys;
+mod unknown;
 
 use crate::record::ShardMetric;
 use crate::report::document::format::{percent, titled};
 use crate::report::run::sections::claims::{self as claim_sections, ClaimView};
 use crate::report::{
-    Cell, Column, Forms, Headline, Measure, Report, Row, Section, Table, Tone, column, count, counted, listed, plain,
-    three,
+    Cell, Column, Forms, Headline, Measure, Report, Row, Section, Table, Tone, column, counted, listed, plain, three,
 };
 
 use super::claims::{self, of};
-use super::placement::{KeyPlacement, is_even};
-use super::record::{KeyRecord, ShardKeyRecord, StrategyKeys, TargetCounts};
+use super::placement::KeyPlacement;
+use super::record::{ShardKeyRecord, StrategyKeys, TargetCounts};
 
 /// What is not a number here, for below the table of strategies.
 const HOW: &str = "Messages from a router to shards per call of the mix, without those that fetch more of a cursor. An equality on the \
@@ -56,76 +56,6 @@ struct ShardKeyReport<'r> {
 
 /// What hot inserts are.
 const HOT: &str = "Share of the inserts in one part of the key, of a hundred.";
-
-/// A column of the table of keys: what it counts, and which of the three classes.
-type ClassColumn = (&'static str, &'static str, &'static str, fn(&TargetCounts) -> &[u64; 3], usize, Forms);
-
-const CLASSES: [ClassColumn; 6] = [
-    (
-        "reads_single",
-        "reads: one",
-        "Share of reads by the whole key, which concern one shard.",
-        |counts| &counts.reads,
-        0,
-        Forms::DETAILED,
-    ),
-    (
-        "reads_multi",
-        "several",
-        "Share of reads by a range, a list of values, or the first fields of the key: of one shard or several.",
-        |counts| &counts.reads,
-        1,
-        Forms::DETAILED,
-    ),
-    (
-        "reads_scatter",
-        "reads: all",
-        "Share of reads without the first field of the key: of all shards.",
-        |counts| &counts.reads,
-        2,
-        Forms::ALL,
-    ),
-    (
-        "writes_single",
-        "writes: one",
-        "Share of writes by the whole key, which concern one shard.",
-        |counts| &counts.writes,
-        0,
-        Forms::DETAILED,
-    ),
-    (
-        "writes_multi",
-        "several",
-        "Share of writes by a range, a list of values, or the first fields of the key: on one shard or several.",
-        |counts| &counts.writes,
-        1,
-        Forms::DETAILED,
-    ),
-    (
-        "writes_scatter",
-        "writes: all",
-        "Share of writes without the first field of the key: on all shards.",
-        |counts| &counts.writes,
-        2,
-        Forms::ALL,
-    ),
-];
-
-fn share(part: u64, all: u64) -> Option<f64> {
-    (all > 0).then(|| part as f64 / all as f64)
-}
-
-/// The share of the inserts of all operations in the part of a key that got most.
-fn hot(key: &KeyRecord, sum: &TargetCounts) -> Option<f64> {
-    TargetCounts { hottest: key.hottest, ..sum.clone() }.hot()
-}
-
-/// A key of a strategy's collection.
-struct KeyRow<'r> {
-    key: &'r KeyRecord,
-    sum: TargetCounts,
-    messages: f64,
-}
 
 impl<'r> ShardKeyReport<'r> {
     fn shards(&self) -> String {
@@ -265,107 +195,6 @@ impl<'r> ShardKeyReport<'r> {
         }
     }
 
-    fn keys(&self) -> Section {
-        let mut measures: Vec<Measure<'_, KeyRow<'_>>> = vec![
-            column("refused", "refused", "Why a cluster refuses the key, or `null`.")
-                .text(|row: &KeyRow<'_>| match &row.key.refused {
-                    Some(reason) => Cell::text(plain(reason)).tone(Tone::Bad),
-                    None => Cell::BLANK.with_value(serde_json::Value::Null),
-                })
-                .only(Forms::DETAILED),
-            known(
-                "distinct",
-                "values",
-                "Distinct values after the calls.",
-                |row| Some(row.key.distinct as f64),
-                |value| count(value as u64),
-            )
-            .only(Forms::DETAILED),
-            known(
-                "top",
-                "top value",
-                "Share of the documents with the most common value.",
-                |row| share(*row.key.most_common.first()?, row.key.documents),
-                percent,
-            )
-            .only(Forms::DETAILED),
-            known(
-                "largest",
-                "largest shard",
-                "Share of the documents on the fullest shard.",
-                |row| Some(row.key.largest_part),
-                percent,
-            )
-            .only(Forms::DETAILED),
-            column(
-                "monotonic",
-                "monotonic",
-                "Whether the key grows or falls with the order of writing all documents, by the server's rule.",
-            )
-            .text(|row: &KeyRow<'_>| match (&row.key.refused, row.key.is_monotonic) {
-                (Some(_), _) => Cell::BLANK,
-                (None, Some(true)) => Cell::text("yes").tone(Tone::Bad),
-                (None, Some(false)) => Cell::text("no"),
-                (None, None) => Cell::text("unknown"),
-            })
-            .only(Forms::DETAILED),
-        ];
-        measures.extend(CLASSES.map(|(key, heading, about, counts, class, forms)| {
-            let of_class = move |row: &KeyRow<'_>| share(counts(&row.sum)[class], counts(&row.sum).iter().sum());
-            known(key, heading, about, of_class, percent).only(forms)
-        }));
-        measures.extend([
-            known(
-                "without_key",
-                "without key",
-                "Share of the writes that change one document and do not name the whole key.",
-                |row| share(row.sum.without_key, row.sum.writes.iter().sum()),
-                percent,
-            )
-            .only(Forms::DETAILED),
-            known(
-                "key_changes",
-                "key changes",
-                "Writes that set a field of the key.",
-                |row| Some(row.sum.key_changes as f64),
-                three,
-            )
-            .only(Forms::JSON),
-            known("hot", "hot inserts", HOT, |row| hot(row.key, &row.sum), percent),
-            known(
-                "messages",
-                "messages",
-                "Messages per call of the mix, of this collection alone.",
-                |row| Some(row.messages),
-                three,
-            ),
-        ]);
-        let rows = self.rows().flat_map(|(place, strategy, placed)| {
-            strategy.collections.iter().flat_map(move |collection| {
-                let group = format!("{}, {}", plain(&strategy.name), plain(&collection.name));
-                collection.keys.iter().map(move |key| {
-                    let mut sum = TargetCounts::default();
-                    key.operations.iter().for_each(|counts| sum.add(counts));
-                    let messages = placed.messages(&key.operations);
-                    let is_used = placed.keys().any(|(_, used)| used.is_some_and(|used| std::ptr::eq(used, key)));
-                    let is_short = key.refused.is_none() && messages > 0.0 && (is_used || self.are_few());
-                    let row = Row::new(plain(&key.key)).group(group.as_str()).series(place);
-                    let row = row.only(if is_short { Forms::ALL } else { Forms::DETAILED });
-                    (row, KeyRow { key, sum, messages })
-                })
-            })
-        });
-        let table = Table::new("shard_keys", "Keys", column("key", "key", "The shard key."), &measures, rows)
-            .grouped(column("collection", "strategy and collection", "The strategy and its collection."));
-        Section::new("shard_keys", "Keys")
-            .table(table)
-            .note(format!(
-                "Shares are of the calls that were made, not weighted by the mix. Documents with the same value of the key are always on one \
-                 shard, so the most common value limits how evenly {} can be filled.",
-                self.shards()
-            ))
-    }
-
     fn operations(&self) -> Section {
         type Item<'r, 's> = (TargetCounts, u64, &'s KeyPlacement<'r>);
         let per = |number: fn(&TargetCounts) -> u64| {
@@ -419,80 +248,6 @@ impl<'r> ShardKeyReport<'r> {
             .table(table)
             .note("The keys are those of the table Strategies.")
     }
-
-    /// What is not in the numbers, each once.
-    fn unknown(&self) -> Option<Section> {
-        let mut said: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let mut say = |text: String, strategy: &StrategyKeys| {
-            let names = said.entry(text).or_default();
-            let name = plain(&strategy.name);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        };
-        for (_, strategy, placed) in self.rows() {
-            for (collection, key) in placed.keys() {
-                let name = plain(&collection.name);
-                if let Some(reason) = &collection.left_out {
-                    say(format!("{name}: {}", plain(reason)), strategy);
-                }
-                let Some(key) = key else { continue };
-                let key_name = plain(&key.key);
-                for (operation, counts) in self.record.operations.iter().zip(&key.operations) {
-                    let operation = plain(operation);
-                    if counts.follows_key > 0 {
-                        say(
-                            format!(
-                                "{operation} joins {name} by its shard key {key_name}: one more shard for each document that is joined"
-                            ),
-                            strategy,
-                        );
-                    }
-                    if counts.follows_range > 0 {
-                        say(
-                            format!(
-                                "{operation} joins {name} by the first field of its shard key {key_name}: one or several more shards for each document that is joined"
-                            ),
-                            strategy,
-                        );
-                    }
-                    if counts.follows_all > 0 {
-                        say(
-                            format!(
-                                "{operation} joins {name} by another field than its shard key {key_name}: all shards for each document that is joined"
-                            ),
-                            strategy,
-                        );
-                    }
-                    for reason in &counts.unknown {
-                        say(format!("{operation} in {name}: {} cannot be judged", plain(reason)), strategy);
-                    }
-                }
-                if !is_even(key, self.record.shards) {
-                    let share = percent(key.largest_part);
-                    say(
-                        format!("{name} by {key_name}: the fullest of {} has {share} of the documents", self.shards()),
-                        strategy,
-                    );
-                }
-            }
-            for (operation, written) in
-                self.record.operations.iter().zip(&strategy.in_transaction).filter(|(_, written)| **written > 1)
-            {
-                say(
-                    format!(
-                        "{} writes up to {} in a transaction: if they are on different shards, the commit needs two phases",
-                        plain(operation),
-                        counted(*written, "document")
-                    ),
-                    strategy,
-                );
-            }
-        }
-        let lines = said.into_iter().map(|(text, names)| format!("{} ({})", text, names.join(", ")));
-        let lines: Vec<String> = lines.collect();
-        (!lines.is_empty()).then(|| Section::new("shard_unknown", "What is not in the numbers").items(lines))
-    }
 }
 
 /// Messages per call; at least so many where some shards are open.
@@ -528,20 +283,9 @@ fn shares<'m, T: 'm>(
     number(key, heading.to_owned(), about, share, percent)
 }
 
-/// A number of a key that is not refused.
-fn known<'m, 'r: 'm>(
-    key: &'static str,
-    heading: &str,
-    about: &'static str,
-    of: impl Fn(&KeyRow<'r>) -> Option<f64> + 'm,
-    unit: fn(f64) -> String,
-) -> Measure<'m, KeyRow<'r>> {
-    number(key, heading.to_owned(), about, move |row: &KeyRow<'r>| of(row).filter(|_| row.key.refused.is_none()), unit)
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::super::record::{CollectionKeys, SHARD_KEY_FORMAT};
+    use super::super::record::{CollectionKeys, KeyRecord, SHARD_KEY_FORMAT};
     use super::*;
     use crate::report::tests::in_every_form;
     use crate::results::{ClaimRecord, MixRecord, Relation, ScenarioRecord, Than};

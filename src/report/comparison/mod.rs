@@ -1,21 +1,22 @@
 //! The report of a comparison of runs, A and B.
 
+mod verdict;
+mod warnings;
+
 use crate::record::Metric;
-use crate::results::{Part, RunRecord, ServerSharing, in_percent};
-use crate::stats::run_comparison::{
-    ComparedParts, ComparedUnit, Disturbance, OperationChange, RunComparison, SharedShift, StrategyChange, TimeChange,
-    measured_parts,
-};
-use crate::stats::{self, CollectionGrowth, Quantity, Ratio, Reason, Role, Verdict};
+use crate::results::{Part, RunRecord, in_percent};
+use crate::stats::run_comparison::{ComparedParts, ComparedUnit, OperationChange, RunComparison, TimeChange};
+use crate::stats::{self, CollectionGrowth, Reason, Role, Verdict};
 
 use super::document::format::{
     NOTHING, bytes_change, capitalised, count, count_change, counted, enumerated, interval, percent, plain, three, time,
 };
-use super::document::{Cell, Column, Finding, Forms, Headline, Measure, Row, Section, Table, Tone, column};
-use super::run::decision::phrase::{self, factor, factor_interval};
+use super::document::{Cell, Column, Forms, Headline, Measure, Row, Section, Table, Tone, column};
+use super::run::decision::phrase;
 use super::run::sections::{self, method::measured, sizes::change, sizes::size};
-use super::run::validity::environment;
 use super::{NamedRun, Report};
+use verdict::{findings, label, operation, verdict};
+use warnings::warnings;
 
 type CollectionChange = (String, Option<CollectionGrowth>, Option<CollectionGrowth>);
 
@@ -147,138 +148,6 @@ fn described(run: &NamedRun) -> String {
     let rounds = counted(record.complete_rounds().max(record.rounds.len()) as u64, "round");
     let (name, version, started) = (plain(&run.name), plain(&record.server.version), plain(&record.started));
     format!("{name}, MongoDB {version}, {rounds}{calls}, started {started}.")
-}
-
-/// The changes with some verdicts, by the size of their ratio.
-fn findings(found: &RunComparison, is_meant: impl Fn(&TimeChange) -> bool, order: impl Fn(f64) -> f64) -> Vec<Finding> {
-    let mut all: Vec<_> = found.judged().filter(|(.., change)| is_meant(change)).collect();
-    let size = |change: &TimeChange| found.judged_ratio(change).map_or(0.0, &order);
-    all.sort_by(|a, b| size(&a.3).total_cmp(&size(&b.3)));
-    let finding = |(strategy, row, metric, change): (&StrategyChange, &OperationChange, Metric, TimeChange)| {
-        let name = format!("{} {}", plain(&strategy.name), label(&operation(row), metric));
-        let text = match found.judged_ratio(&change) {
-            _ if change.obstacles != [None; 2] => obstacles_text(change.obstacles),
-            None => NOTHING.to_owned(),
-            Some(mean) => {
-                let ratio = Ratio { mean, interval: change.interval, rounds: 0 };
-                let relative = found.relative_to.as_ref().map(|name| format!(", relative to {}", plain(name)));
-                let interval = factor_interval(&ratio).map_or_else(String::new, |interval| format!(" ({interval})"));
-                factor(mean, Quantity::Time) + &interval + &relative.unwrap_or_default()
-            }
-        };
-        Finding { name, text, is_difference: true }
-    };
-    all.into_iter().map(finding).collect()
-}
-
-/// The name of an operation, and of the metric that is not its mean.
-fn label(operation: &str, metric: Metric) -> String {
-    if metric == Metric::MEAN { operation.to_owned() } else { format!("{operation} {metric}") }
-}
-
-fn operation(row: &OperationChange) -> String {
-    row.operation.as_deref().map_or_else(|| "mix".to_owned(), plain)
-}
-
-/// What keeps the times of a strategy from being compared in which run.
-fn obstacles_text(obstacles: [Option<Reason>; 2]) -> String {
-    let [before, after] = obstacles.map(|reason| reason.map(|reason| phrase::reason(reason, &|_| Some("it"))));
-    match (before, after) {
-        (Some(old), Some(new)) if old == new => format!("{old} in both runs"),
-        (Some(old), Some(new)) => format!("{old} in A, and {new} in B"),
-        (Some(old), None) => format!("{old} in A and not in B"),
-        (None, Some(new)) => format!("{new} in B and not in A"),
-        (None, None) => NOTHING.to_owned(),
-    }
-}
-
-fn verdict(found: &RunComparison, tolerance: f64) -> String {
-    let count =
-        |is_meant: &dyn Fn(&TimeChange) -> bool| found.judged().filter(|(.., change)| is_meant(change)).count() as u64;
-    if found.is_disturbed() {
-        return undecided(found);
-    }
-    let limit = limit(tolerance);
-    let all = counted(count(&|_| true), "number");
-    let slower = count(&|one| one.verdict == Verdict::Slower);
-    let broken = count(&TimeChange::is_regression) - slower;
-    let is_incomparable = |one: &TimeChange| one.obstacles != [None; 2] && !one.is_regression();
-    let parts = [
-        (count(&|one| matches!(one.verdict, Verdict::Same { .. })), format!("the same within {limit}")),
-        (count(&|one| one.verdict == Verdict::Faster), "faster".to_owned()),
-        (count(&|one| one.is_open() && !one.is_disturbed()), "inconclusive".to_owned()),
-        (count(&TimeChange::is_disturbed), "undecided, because the reference itself changed".to_owned()),
-        (count(&|one| is_incomparable(one) && !one.is_disturbed()), "not compared".to_owned()),
-    ];
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, text)| format!("{count} {text}"));
-    let parts = parts.collect::<Vec<_>>().join(", ");
-    let rest = |start: &str| if parts.is_empty() { String::new() } else { format!("{start}{parts}") };
-    let is_possible = |change: TimeChange| change.interval.is_none_or(|interval| interval.high > 1.0 + tolerance);
-    let is_open = found.judged().all(|(.., change)| change.is_open() && is_possible(change));
-    if slower + broken == 0 {
-        return if is_open {
-            format!(
-                "Undecided: a regression beyond {limit} is neither shown nor excluded in {all}; use a longer preset."
-            )
-        } else {
-            format!("No regression beyond {limit} found in {all}{}.", rest(": "))
-        };
-    }
-    let relative = found.relative_to.as_ref().map(|name| format!(", relative to {},", plain(name))).unwrap_or_default();
-    let slower =
-        (slower > 0).then(|| format!("B is slower than A{relative} by more than {limit} in {slower} of {all}"));
-    let broken =
-        (broken > 0).then(|| format!("{broken} of {all} can no longer be compared, because calls fail or wait"));
-    let regression = slower.into_iter().chain(broken).collect::<Vec<_>>().join(", and ");
-    format!("REGRESSION: {regression}{}.", rest("; of the others "))
-}
-
-/// Why the runs decide nothing, and what to do.
-fn undecided(found: &RunComparison) -> String {
-    let reference = found.relative_to.as_ref().map_or_else(|| "the reference".to_owned(), |name| plain(name));
-    let reasons: Vec<String> = found.disturbances.iter().map(|one| disturbance(*one, &reference)).collect();
-    let again = match found.unit {
-        ComparedUnit::PairedRounds => "measure both again when the machine has nothing else to do",
-        ComparedUnit::Rounds | ComparedUnit::Runs => {
-            "measure A and B again when the machine has nothing else to do, or two servers in turns with --ab"
-        }
-    };
-    format!("Undecided: neither a regression nor its absence is shown, because {}; {again}.", reasons.join("; "))
-}
-
-fn disturbance(one: Disturbance, reference: &str) -> String {
-    match one {
-        Disturbance::Steal { side, cells } => format!(
-            "in {} the hypervisor took more than 5 % of the processors from {} of the cells",
-            side.name(),
-            percent(cells)
-        ),
-        Disturbance::OtherLoad { busy: [before, after] } => format!(
-            "the processors were {} busy in A and {} in B while {reference} served the same calls",
-            percent(before),
-            percent(after)
-        ),
-        Disturbance::Overload { side, achieved } => {
-            format!(
-                "{reference} itself kept up with only {} of the intended calls in {}",
-                percent(achieved),
-                side.name()
-            )
-        }
-        Disturbance::Repeat { side, ratio } => format!(
-            "in {} two measurements of the baseline differ by {}",
-            side.name(),
-            percent(ratio.max(ratio.recip()) - 1.0)
-        ),
-        Disturbance::Reference { ratio, interval } => {
-            let ratio = Ratio { mean: ratio, interval: Some(interval), rounds: 0 };
-            let interval = factor_interval(&ratio).map_or_else(String::new, |interval| format!(" ({interval})"));
-            format!(
-                "{reference}, which the others are compared with, is itself {}{interval} in B",
-                factor(ratio.mean, Quantity::Time)
-            )
-        }
-    }
 }
 
 fn limit(tolerance: f64) -> String {
@@ -478,65 +347,6 @@ fn differences(before: &RunRecord, after: &RunRecord) -> Option<Section> {
     Section::new("settings", "What differs, A → B").table(table).with_rows()
 }
 
-fn warnings(found: &RunComparison, runs: ComparedRuns) -> Vec<String> {
-    let mut warnings: Vec<String> = found.shared_shift.map(|shift| shared_shift(shift, found)).into_iter().collect();
-    warnings.extend(runs.first().map_or_else(Vec::new, |pair| setting_warnings(found, pair)));
-    warnings.extend(runs.changed.iter().map(|name| format!("The definition of strategy {} changed.", plain(name))));
-    warnings.extend(stats::distinct(runs.named().flat_map(|(name, NamedRun { record, .. })| {
-        let of_run = record.warnings.iter().map(|warning| plain(warning));
-        let of_parts = record.all_parts().into_values().flat_map(|part| environment(&part));
-        of_run.chain(of_parts).map(move |warning| format!("{name}: {warning}"))
-    })));
-    if !runs.named().any(|(_, run)| run.record.strategies.iter().any(|strategy| strategy.is_repeat)) {
-        warnings.push("No run has a repeat of the baseline, so the noise is unknown.".into());
-    }
-    warnings
-}
-
-/// What two runs measured differently.
-fn setting_warnings(found: &RunComparison, [before, after]: [&RunRecord; 2]) -> Vec<String> {
-    let mut warnings: Vec<String> = other_rate(found, before, after).into_iter().collect();
-    if let (Some(old), Some(new)) = (before.settings.calls, after.settings.calls)
-        && old != new
-    {
-        warnings.push(format!(
-            "The rounds have different numbers of calls, so documents that grow end at different sizes: measure B with {} per \
-             round.",
-            counted(old, "call")
-        ));
-    }
-    if before.settings.isolated.is_some() != after.settings.isolated.is_some() {
-        let (isolated, other) = if before.settings.isolated.is_some() { ("A", "B") } else { ("B", "A") };
-        warnings.push(format!(
-            "In {isolated} every strategy had the server to itself, in {other} it had not: measure {other} again in isolation."
-        ));
-    }
-    if before.server.servers != after.server.servers {
-        let (own, other) = if before.server.servers == ServerSharing::PerStrategy { ("A", "B") } else { ("B", "A") };
-        warnings.push(format!("In {own} every strategy had a server of its own, in {other} all shared one."));
-    }
-    warnings
-}
-
-/// Whether the mix was compared at saturation only because the rates differ.
-fn other_rate(found: &RunComparison, before: &RunRecord, after: &RunRecord) -> Option<String> {
-    let have_rate = [before, after].iter().all(|record| measured_parts(record).contains(&Part::Rate));
-    let rate = before.settings.planned_rate().filter(|_| have_rate && found.parts.mix != Part::Rate)?;
-    Some(format!(
-        "The rates or their arrivals differ, so the mix was not compared there: measure B with --rate {rate} and the \
-         arrivals of A."
-    ))
-}
-
-fn shared_shift(SharedShift { means, typical, range }: SharedShift, found: &RunComparison) -> String {
-    let (low, high, typical) = (three(range.low), three(range.high), three(typical));
-    let relative = if found.relative_to.is_some() { " What is relative does not contain it." } else { "" };
-    format!(
-        "All {means} means changed alike, by {low} to {high} (median {typical}): the cause may be the server, or a machine that was \
-         more or less busy. See what differs; docshape run --ab measures two servers in turns.{relative}"
-    )
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use serde_json::json;
@@ -544,6 +354,7 @@ pub(crate) mod tests {
     use super::super::tests::in_every_form;
     use super::*;
     use crate::record::CallOutcome;
+    use crate::results::ServerSharing;
     use crate::stats::run_comparison::{RunSides, compare_runs};
     use crate::stats::sample;
 
