@@ -30,4 +30,7 @@ pub struct FastestAtRecord {
     pub value: String,
     /// Those that no other one is shown to beat; none where no difference is shown.
     pub strategies: Vec<String>,
+    /// Those that could not be compared with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }

@@ -114,6 +114,15 @@ impl ArmTimes {
     pub fn beside_others(self, cache: &SharedCache) -> ArmTimes {
         ArmTimes { excluded: self.excluded.or(cache.obstacle(self.strategy)), ..self }
     }
+
+    /// What keeps it from being compared with any other one.
+    pub(crate) fn obstacle(&self, limits: Limits) -> Option<Reason> {
+        let strategy = self.strategy;
+        let overloaded = || self.overloaded.map(|achieved| Reason::Overloaded { strategy, achieved });
+        let share = self.failed_share;
+        let failures = || (share > limits.error_budget).then_some(Reason::Failures { strategy, share });
+        self.excluded.or_else(overloaded).or_else(failures)
+    }
 }
 
 #[cfg(test)]
@@ -287,17 +296,8 @@ pub fn described_ratio(record: &RunRecord, strategy: usize, against: usize) -> O
 
 /// What keeps two arms from being compared at all.
 pub(crate) fn obstacle(arm: &ArmTimes, against: &ArmTimes, limits: Limits) -> Option<Reason> {
-    for ArmTimes { strategy, overloaded, failed_share: share, excluded, .. } in [arm, against] {
-        let strategy = *strategy;
-        if excluded.is_some() {
-            return *excluded;
-        }
-        if let Some(achieved) = *overloaded {
-            return Some(Reason::Overloaded { strategy, achieved });
-        }
-        if *share > limits.error_budget {
-            return Some(Reason::Failures { strategy, share: *share });
-        }
+    if let Some(reason) = arm.obstacle(limits).or_else(|| against.obstacle(limits)) {
+        return Some(reason);
     }
     let mut rounds = arm.alone.iter().zip(&against.alone);
     rounds.find_map(|(mine, theirs)| match (mine, theirs) {

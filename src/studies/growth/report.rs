@@ -269,7 +269,8 @@ impl GrowthResults<'_> {
         unit: fn(f64) -> String,
         points: impl Fn(usize) -> Vec<LinePoint>,
     ) -> StageChart {
-        let lines = self.strategies().map(|strategy| StrategyLine { strategy, points: points(strategy) });
+        let lines =
+            self.strategies().map(|strategy| StrategyLine { strategy, points: points(strategy), bands: Vec::new() });
         StageChart { title, remark, unit, lines: lines.collect() }
     }
 
@@ -387,7 +388,6 @@ impl StageChart {
             is_log: true,
             unit: &|value| short(&(self.unit)(value)),
             lines: self.lines.iter().filter_map(|line| line.with_look(series, words)).collect(),
-            bands: Vec::new(),
         };
         lines.draw()
     }

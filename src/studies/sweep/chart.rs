@@ -1,7 +1,7 @@
 //! The charts of a sweep: ratios of strategies over a condition, and the fastest strategy over two.
 
 use crate::report::document::chart::axis::Axis;
-use crate::report::document::chart::lines::{Band, Line, Lines, StrategyLine};
+use crate::report::document::chart::lines::{Line, Lines, StrategyLine};
 use crate::report::document::chart::series::Series;
 use crate::report::document::chart::svg::Svg;
 use crate::report::document::chart::{Chart, Gallery, cut, with_legend};
@@ -18,21 +18,9 @@ pub struct RatioChart {
     pub values: Vec<(f64, String)>,
     /// The baseline.
     pub baseline: usize,
-    /// The other strategies: ratios of their times to the baseline's, over the condition.
+    /// The other strategies: ratios of their times to the baseline's, over the condition. Bands are where the order of a strategy
+    /// and the baseline flips.
     pub lines: Vec<StrategyLine>,
-    /// Where the order of another strategy and the baseline flips.
-    pub flips: Vec<FlipRange>,
-}
-
-/// The range of a flip.
-#[derive(Debug, Clone)]
-pub struct FlipRange {
-    /// The strategy that changes places with the baseline.
-    pub strategy: usize,
-    /// Its ends on the axis of the condition.
-    pub ends: (f64, f64),
-    /// The same in words.
-    pub words: String,
 }
 
 /// The fastest strategies of an operation over two conditions.
@@ -74,7 +62,7 @@ impl RatioChart {
         let words = |name: &str, x: f64, ratio: f64| format!("{name}: {} times at {}", three(ratio), self.label(x));
         let baseline = series.get(self.baseline);
         let one = self.values.iter().map(|(x, _)| (*x, 1.0, None)).collect();
-        let baseline_line = baseline.map(|series| Line { series, points: one, marks: Vec::new(), above: Vec::new() });
+        let baseline_line = baseline.map(|series| Line::of(series, one, Vec::new()));
         let lines = self.lines.iter().filter_map(|line| line.with_look(series, words).map(clipped));
         let lines = Lines {
             id: format!("sweep-{place}"),
@@ -90,19 +78,12 @@ impl RatioChart {
             is_log: true,
             unit: &|value| short(&three(value)),
             lines: baseline_line.into_iter().chain(lines).collect(),
-            bands: self.flips.iter().filter_map(|flip| flip.band(series)).collect(),
         };
         lines.draw()
     }
 
     fn label(&self, x: f64) -> &str {
         self.values.iter().find(|(value, _)| *value == x).map_or("", |(_, label)| label)
-    }
-}
-
-impl FlipRange {
-    fn band<'c>(&self, series: &'c [Series]) -> Option<Band<'c>> {
-        Some(Band { series: series.get(self.strategy)?, ends: self.ends, words: self.words.clone() })
     }
 }
 

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use crate::record::{METRICS, Metric};
 use crate::results::{Part, Reason, RunRecord};
 use crate::stats::arm_comparison::compared_arm;
-use crate::stats::compare::obstacle;
 use crate::stats::context::out_of_context;
 use crate::stats::estimate::log_ratios;
 use crate::stats::flip::equal_at;
 use crate::stats::series::{RoundSeries, SeriesKey};
 use crate::stats::{
-    CollectionGrowth, Limits, OwnCost, cells, collection_growth, geometric_mean, inspected, judged, outcome_totals,
-    own_cost,
+    CollectionGrowth, Limits, OwnCost, SharedCache, cells, collection_growth, geometric_mean, inspected, judged,
+    outcome_totals, own_cost,
 };
 
 use super::crossover::{Curve, CurveSample};
@@ -77,7 +76,7 @@ pub struct NetworkPrediction {
 impl<'s> Swept<'s> {
     /// Prepares the runs of a sweep's points, in their order.
     pub fn of(record: &'s SweepRecord, runs: &'s [RunRecord]) -> Swept<'s> {
-        let points: Vec<SweptRun> = runs.iter().map(|run| SweptRun { parts: run.all_parts() }).collect();
+        let points: Vec<SweptRun> = runs.iter().map(SweptRun::of).collect();
         let quantities = SweptQuantity::all(&points);
         let strategies = runs.first().map_or_else(Vec::new, |run| judged(run).collect());
         let limits = runs.first().map_or_else(Limits::default, |run| Limits::of(&run.settings));
@@ -154,9 +153,15 @@ impl<'s> Swept<'s> {
 #[derive(Debug, Clone)]
 pub struct SweptRun {
     parts: BTreeMap<Part, RunRecord>,
+    cache: SharedCache,
 }
 
 impl SweptRun {
+    fn of(run: &RunRecord) -> SweptRun {
+        let parts = run.all_parts();
+        SweptRun { cache: SharedCache::of(&parts), parts }
+    }
+
     /// The times of a strategy per round, in nanoseconds; nothing where they were not measured.
     pub fn times(&self, quantity: SweptQuantity, strategy: usize) -> Vec<Option<f64>> {
         let Some(part) = self.parts.get(&quantity.part) else { return Vec::new() };
@@ -181,7 +186,7 @@ impl SweptRun {
         let mix = [Part::Rate, Part::Saturation].into_iter().find_map(|part| self.parts.get(&part));
         let own = mix.zip(quantity.operation.filter(|_| quantity.part == Part::Own));
         let is_other_work = || own.and_then(|(mix, operation)| out_of_context(part, mix, strategy, operation));
-        obstacle(&arm, &arm, limits).or_else(is_other_work)
+        is_other_work().or_else(|| arm.beside_others(&self.cache).obstacle(limits))
     }
 
     /// What an operation costs a strategy by itself; `None` for the mix.

@@ -32,14 +32,11 @@ pub struct Lines<'c> {
     pub unit: &'c dyn Fn(f64) -> String,
     /// The lines.
     pub lines: Vec<Line<'c>>,
-    /// Parts of the x axis that are shaded.
-    pub bands: Vec<Band<'c>>,
 }
 
-/// A shaded part of the x axis, in the look of a strategy.
-pub struct Band<'c> {
-    /// The strategy.
-    pub series: &'c Series,
+/// A part of the x axis that is shaded in the look of a line.
+#[derive(Debug, Clone)]
+pub struct Band {
     /// Its ends on the x axis.
     pub ends: (f64, f64),
     /// The tooltip.
@@ -56,13 +53,16 @@ pub struct StrategyLine {
     pub strategy: usize,
     /// In the order of the x axis.
     pub points: Vec<LinePoint>,
+    /// Shaded parts.
+    pub bands: Vec<Band>,
 }
 
 impl StrategyLine {
     /// The line in the strategy's look; `words` are the tooltip of a point. `None` without such a series.
     pub fn with_look<'c>(&self, series: &'c [Series], words: impl Fn(&str, f64, f64) -> String) -> Option<Line<'c>> {
         let series = series.get(self.strategy)?;
-        Some(Line::through(series, self.points.clone(), |x, value| words(&series.name, x, value)))
+        let line = Line::through(series, self.points.clone(), |x, value| words(&series.name, x, value));
+        Some(Line { bands: self.bands.clone(), ..line })
     }
 }
 
@@ -76,6 +76,8 @@ pub struct Line<'c> {
     pub marks: Vec<(f64, f64, String)>,
     /// Points without a value, which are marked above all values.
     pub above: Vec<OffScale>,
+    /// Shaded parts.
+    pub bands: Vec<Band>,
 }
 
 /// A point without a value.
@@ -98,7 +100,12 @@ impl<'c> Line<'c> {
     /// A line whose points all have a marker with a tooltip.
     pub fn through(series: &'c Series, points: Vec<LinePoint>, words: impl Fn(f64, f64) -> String) -> Line<'c> {
         let marks = points.iter().map(|(x, value, _)| (*x, *value, words(*x, *value))).collect();
-        Line { series, points, marks, above: Vec::new() }
+        Line::of(series, points, marks)
+    }
+
+    /// A line with these markers.
+    pub fn of(series: &'c Series, points: Vec<LinePoint>, marks: Vec<(f64, f64, String)>) -> Line<'c> {
+        Line { series, points, marks, above: Vec::new(), bands: Vec::new() }
     }
 }
 
@@ -132,7 +139,7 @@ impl Lines<'_> {
         let axis = if self.is_log { Scale::log(values, BOTTOM, top) } else { Scale::linear(values, BOTTOM, top, 5) };
         svg.plane(&self.axis.name, self.axis.span, (LEFT, TOP), (RIGHT - LEFT, BOTTOM - TOP));
         self.frame(&mut svg, &axis);
-        self.bands.iter().for_each(|band| band.draw(&mut svg, &self.axis.scale));
+        self.lines.iter().for_each(|line| line.draw_bands(&mut svg, &self.axis.scale));
         // The repeat is drawn first, so that it does not hide the baseline.
         let (repeats, others): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.series.is_repeat());
         repeats.into_iter().chain(others).for_each(|line| line.draw(&mut svg, &self.axis.scale, &axis));
@@ -157,21 +164,20 @@ impl Lines<'_> {
     }
 }
 
-impl Band<'_> {
-    /// The narrowest band that can be seen.
-    const NARROWEST: f64 = 2.0;
-
-    fn draw(&self, svg: &mut Svg, across: &Scale) {
-        let (left, right) = (across.at(self.ends.0), across.at(self.ends.1));
-        let wide = (right - left).max(Band::NARROWEST);
-        let left = left.min(RIGHT - wide);
-        svg.group(&format!("mark {}", self.series.class()), &self.words, |svg| {
-            svg.rect("band", (left, TOP), wide, BOTTOM - TOP);
-        });
-    }
-}
-
 impl Line<'_> {
+    fn draw_bands(&self, svg: &mut Svg, across: &Scale) {
+        /// The narrowest band that can be seen.
+        const NARROWEST: f64 = 2.0;
+        for Band { ends: (from, to), words } in &self.bands {
+            let (left, right) = (across.at(*from), across.at(*to));
+            let wide = (right - left).max(NARROWEST);
+            let left = left.min(RIGHT - wide);
+            svg.group(&format!("mark {}", self.series.class()), words, |svg| {
+                svg.rect("band", (left, TOP), wide, BOTTOM - TOP);
+            });
+        }
+    }
+
     fn draw(&self, svg: &mut Svg, across: &Scale, up: &Scale) {
         let at = |x: f64, value: f64| -> Point { (across.at(x), up.at(value)) };
         svg.group(&self.series.class(), "", |svg| {

@@ -58,6 +58,5 @@ fn chart<'c>(curve: &LoadCurve<'_>, series: &'c [Series], (name, long_name, of):
         is_log: true,
         unit: &|value| short(&time(value)),
         lines: lines.collect(),
-        bands: Vec::new(),
     }
 }

@@ -39,7 +39,6 @@ fn chart<'c>(run: &Evaluation, series: &'c [Series], place: usize, row: &Operati
         is_log: true,
         unit: &|value| short(&time(value)),
         lines,
-        bands: Vec::new(),
     })
 }
 
@@ -54,5 +53,5 @@ fn line<'c>(run: &Evaluation, series: &'c Series, row: &OperationResults, cell: 
         let words = format!("{}, {}: {name} of the {} times is {}", series.name, row.name, run.times(), time(value));
         Some((place, value, words))
     });
-    Line { series, points: steps.filter_map(at).collect(), marks: named.collect(), above: Vec::new() }
+    Line::of(series, steps.filter_map(at).collect(), named.collect())
 }

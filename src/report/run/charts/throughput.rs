@@ -45,7 +45,6 @@ fn within(run: &Evaluation, series: &[Series]) -> Option<Chart> {
         is_log: false,
         unit: &rate,
         lines: lines.collect(),
-        bands: Vec::new(),
     };
     Some(lines.draw())
 }
@@ -80,7 +79,6 @@ fn rates_of_rounds(run: &Evaluation, series: &[Series]) -> Option<Chart> {
         is_log: false,
         unit: &rate,
         lines: Vec::new(),
-        bands: Vec::new(),
     };
     let text = |rate: f64| format!("{} calls per second", three(rate));
     of_rounds(run, series, chart, text, |strategy, round| *strategy.round_rates.get(round)?)
@@ -100,7 +98,6 @@ fn latency(run: &Evaluation, series: &[Series], (name, long_name, of): Quantile)
         is_log: false,
         unit: &|value| short(&time(value)),
         lines: Vec::new(),
-        bands: Vec::new(),
     };
     let text = |nanoseconds: f64| format!("{name} {}", time(nanoseconds));
     of_rounds(run, series, chart, text, |strategy, round| Some(of(strategy.round_times.get(round)?)? as f64))

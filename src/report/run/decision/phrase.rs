@@ -1,5 +1,7 @@
 //! Ratios, ties, answers, reasons and flips in words: the one place that words them.
 
+use std::collections::BTreeSet;
+
 use crate::report::document::format::{NOTHING, bytes, counted, interval, listed, percent, plain, three, time};
 use crate::results::{
     BeatenRecord, ComparedNumber, Difference, FastestAtRecord, FastestRecord, PublishedAnswer, PublishedMetric, Reason,
@@ -295,10 +297,18 @@ pub fn fastest(record: &FastestRecord) -> String {
         let place = if is_all { "at every value".to_owned() } else { format!("at {values}") };
         format!("{} {place}", who(&group[0].strategies))
     };
-    let values = || listed(record.open.iter().map(|value| plain(value)));
-    let open = (!record.open.is_empty()).then(|| format!("not compared at {}", values()));
-    let answer = groups.iter().map(said).chain(open).collect::<Vec<_>>().join("; ");
+    let open = (!record.open.is_empty()).then(|| not_compared(&record.open));
+    let names: BTreeSet<&String> = record.points.iter().flat_map(|point| &point.left_out).collect();
+    let left_out = names.into_iter().map(|name| {
+        let points = record.points.iter().filter(|point| point.left_out.contains(name));
+        format!("{} {}", plain(name), not_compared(points.map(|point| &point.value)))
+    });
+    let answer = groups.iter().map(said).chain(open).chain(left_out).collect::<Vec<_>>().join("; ");
     format!("Fastest in the {}: {answer}.", plain(&record.place))
+}
+
+fn not_compared<'v>(values: impl IntoIterator<Item = &'v String>) -> String {
+    format!("not compared at {}", listed(values.into_iter().map(|value| plain(value))))
 }
 
 /// Why a verdict is no difference. `name` has the names of strategies by their position in the run.

@@ -19,10 +19,10 @@ fn parts_of(subject: &ConditionSubject) -> &'static [Part] {
     }
 }
 
-/// The parts that measure what some conditions change.
-pub fn parts(conditions: &[Condition]) -> Vec<Part> {
+/// The parts that measure what some conditions change, and an open load where one was asked for.
+pub fn parts(conditions: &[Condition], is_open: bool) -> Vec<Part> {
     let is_changed = |part: &Part| conditions.iter().any(|condition| parts_of(&condition.subject).contains(part));
-    Part::ALL.into_iter().filter(is_changed).collect()
+    Part::ALL.into_iter().filter(|part| is_changed(part) || (is_open && *part == Part::Rate)).collect()
 }
 
 /// Gives a point a value of a condition. That of a cache acts on servers.
@@ -105,5 +105,14 @@ mod tests {
         ] {
             assert!(condition(text).unwrap_err().contains(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn an_open_load_is_measured_where_it_is_asked_for() {
+        let parts = |text: &str, is_open: bool| super::parts(&[condition(text).unwrap()], is_open);
+        assert_eq!(parts("posts=1,2", false), [Part::Own, Part::Saturation]);
+        assert_eq!(parts("posts=1,2", true), [Part::Own, Part::Saturation, Part::Rate]);
+        assert_eq!(parts("share:read_post=5%,75%", false), [Part::Saturation]);
+        assert_eq!(parts("rate=100,200", true), [Part::Rate]);
     }
 }

@@ -20,7 +20,7 @@ use crate::cli::scenario::definitions;
 use crate::cli::server::ServerChoice;
 use crate::cli::{CliError, Exit, catalogue};
 use crate::report::{Report, bytes};
-use crate::results::{self, Part, RunRecord, RunSettings};
+use crate::results::{self, RunRecord, RunSettings};
 use crate::scenario::{Condition, ConditionDefinition, Source, nearest};
 
 use super::record::{PointRecord, RefineRecord, SWEEP_FORMAT, SweepRecord, condition_number};
@@ -72,9 +72,8 @@ pub fn sweep(arguments: &SweepArguments) -> Result<Exit, CliError> {
     let (vary, question) = conditions(arguments, &mut study.subject)?;
     let vary = &vary;
     if measurement.only.is_empty() {
-        measurement.only = condition::parts(vary);
         let is_open = measurement.rate.is_some() || measurement.arrivals.is_some();
-        measurement.only.extend(is_open.then_some(Part::Rate));
+        measurement.only = condition::parts(vary, is_open);
     }
     measurement.check_parts()?;
     if vary.len() > 2 {

@@ -197,6 +197,7 @@ impl Swept<'_> {
 pub(crate) mod tests {
     use super::super::record::{PointRecord, SWEEP_FORMAT};
     use super::*;
+    use crate::record::CallOutcome;
     use crate::report::tests::in_every_form;
     use crate::report::{Html, Renderer};
     use crate::stats::sample;
@@ -299,8 +300,25 @@ pub(crate) mod tests {
         assert!(of_first.flat_map(|pair| &pair.curve.points).all(|point| point.x > 0.0));
         let found = fastest(&runs);
         assert_eq!(found.points[0].strategies, ["linked"], "the only one that kept up: {found:?}");
+        assert!(found.points[0].left_out.is_empty(), "one that is overloaded has lost: {found:?}");
         let [terminal, markdown] = in_every_form(&Report::of_sweep(&record, &runs));
         assert!(terminal.contains("overloaded") && markdown.contains("overloaded 50 %"), "{markdown}");
+    }
+
+    #[test]
+    fn the_answer_names_a_strategy_that_is_not_compared() {
+        let mut run = sample::whole(&sample::run(6));
+        run.strategies[2].is_unsafe = false;
+        let (record, mut runs) = sweep(&run, "length");
+        for cell in runs[0].parts.get_mut(&Part::Saturation).unwrap().iter_mut().map(|round| &mut round.cells[0]) {
+            cell.operations.iter_mut().for_each(|operation| operation.outcomes[0].outcome = CallOutcome::Failed);
+        }
+        let sweep = Swept::of(&record, &runs);
+        let found = sweep.fastest(&sweep.pairs());
+        let found = found.iter().find(|one| one.place.starts_with("mix at saturation")).unwrap();
+        assert_eq!(found.points[0].left_out, ["embedded"], "{found:?}");
+        let said = phrase::fastest(found);
+        assert!(said.contains("; embedded not compared at "), "{said}");
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! Which strategy is faster where: orders and flips, the predicted network, and the winners over two conditions.
 
-use crate::report::document::chart::lines::StrategyLine;
+use crate::report::document::chart::lines::{Band, StrategyLine};
 use crate::report::document::format::NOTHING;
 use crate::report::{
     Cell, Charts, Forms, Kind, Measure, Row, Section, Table, Tone, column, interval, listed, plain, three,
 };
 use crate::results::{FastestAtRecord, FastestRecord, Reason};
 use crate::stats::Verdict;
-use crate::studies::sweep::chart::{self, FlipRange, RatioChart, WinnerCell, WinnerMap};
+use crate::studies::sweep::chart::{self, RatioChart, WinnerCell, WinnerMap};
 use crate::studies::sweep::crossover::{Curve, CurvePoint, Flip};
-use crate::studies::sweep::record::{PointRecord, condition_number};
+use crate::studies::sweep::record::condition_number;
 use crate::studies::sweep::swept::{NetworkPrediction, Swept, SweptPair, SweptQuantity};
 
 /// Where two strategies change places on a slower network.
@@ -21,10 +21,10 @@ struct NetworkFlip {
     ratio: String,
 }
 
-/// The strategies of which some could not keep up with an open load.
+/// What an open load shows besides times.
 #[derive(Default)]
 struct Overloaded {
-    /// How many could not.
+    /// How many strategies could not keep up with it.
     count: usize,
     /// Those that can be compared.
     others: Vec<usize>,
@@ -78,7 +78,7 @@ impl Swept<'_> {
         let table = Table::new("orders", title, name, &measures, rows).list_in(read);
         let charts = self.ratio_charts(pairs);
         let baseline = self.strategies.first().map_or_else(String::new, |place| self.strategy(*place));
-        let is_any_shaded = charts.iter().any(|chart| !chart.flips.is_empty());
+        let is_any_shaded = charts.iter().flat_map(|chart| &chart.lines).any(|line| !line.bands.is_empty());
         let shaded = if is_any_shaded {
             format!(" A strip over their whole height is where the order of a strategy and {baseline} flips.")
         } else {
@@ -160,20 +160,16 @@ impl Swept<'_> {
                 let ends = point.interval.map(|interval| (interval.high.recip(), interval.low.recip()));
                 (point.x, point.ratio.recip(), ends)
             };
-            let line = StrategyLine { strategy: one.other, points: one.curve.points.iter().map(flipped).collect() };
-            let flips = self.flip_ranges(one);
+            let points = one.curve.points.iter().map(flipped).collect();
+            let line = StrategyLine { strategy: one.other, points, bands: self.flip_ranges(one) };
             match charts.iter_mut().find(|chart| chart.title == self.place(one)) {
-                Some(chart) => {
-                    chart.lines.push(line);
-                    chart.flips.extend(flips);
-                }
+                Some(chart) => chart.lines.push(line),
                 None => charts.push(RatioChart {
                     title: self.place(one),
                     condition: self.varied(),
                     values: self.axis(),
                     baseline,
                     lines: vec![line],
-                    flips,
                 }),
             }
         }
@@ -190,10 +186,9 @@ impl Swept<'_> {
     }
 
     /// Where the second strategy of a pair changes places with the first.
-    fn flip_ranges(&self, pair: &SweptPair) -> Vec<FlipRange> {
+    fn flip_ranges(&self, pair: &SweptPair) -> Vec<Band> {
         let [one, other] = [pair.one, pair.other].map(|place| self.strategy(place));
-        let range = |flip: &Flip| FlipRange {
-            strategy: pair.other,
+        let range = |flip: &Flip| Band {
             ends: (flip.low, flip.high),
             words: format!("{other} and {one} change places at {}", self.range(flip.low, flip.high)),
         };
@@ -251,7 +246,8 @@ impl Swept<'_> {
                 let is_measured = !unbeaten.is_empty();
                 let strategies =
                     unbeaten.into_iter().filter(|_| is_decided).map(|place| self.strategy(place)).collect();
-                is_measured.then_some(FastestAtRecord { value: value.clone(), strategies })
+                let left_out = self.left_out(quantity, [value, under]);
+                is_measured.then_some(FastestAtRecord { value: value.clone(), strategies, left_out })
             };
             let values = &self.record.vary.first()?.values;
             let points: Vec<FastestAtRecord> = values.iter().filter_map(point).collect();
@@ -289,10 +285,8 @@ impl Swept<'_> {
     }
 
     /// How many strategies could not keep up with the load at the point of these values, and which others have times there.
-    fn overloaded(&self, quantity: SweptQuantity, [value, under]: [&str; 2]) -> Overloaded {
-        let is_here = |values: &[String]| values[0] == value && values.get(1).is_none_or(|second| second == under);
-        let usable = |point: &PointRecord| point.error.is_none() && is_here(&point.values);
-        let Some(point) = self.record.points.iter().position(usable) else { return Overloaded::default() };
+    fn overloaded(&self, quantity: SweptQuantity, values: [&str; 2]) -> Overloaded {
+        let Some(point) = self.point_of(values) else { return Overloaded::default() };
         let why = |strategy: usize| self.obstacle(point, quantity, strategy);
         let has_times = |strategy: usize| self.points[point].times(quantity, strategy).iter().any(Option::is_some);
         let is_over = |place: &&usize| matches!(why(**place), Some(Reason::Overloaded { .. }));
@@ -301,6 +295,22 @@ impl Swept<'_> {
             count: self.strategies.iter().filter(is_over).count(),
             others: self.strategies.iter().copied().filter(is_other).collect(),
         }
+    }
+
+    /// The strategies that a run at the point of these values would not compare; one that is overloaded has lost.
+    fn left_out(&self, quantity: SweptQuantity, values: [&str; 2]) -> Vec<String> {
+        let Some(point) = self.point_of(values) else { return Vec::new() };
+        let is_left_out = |place: &usize| {
+            let why = self.obstacle(point, quantity, *place);
+            why.is_some_and(|why| !matches!(why, Reason::Overloaded { .. }))
+        };
+        self.strategies.iter().copied().filter(is_left_out).map(|place| self.strategy(place)).collect()
+    }
+
+    /// The place of the usable point with these values.
+    fn point_of(&self, [value, under]: [&str; 2]) -> Option<usize> {
+        let is_here = |values: &[String]| values[0] == value && values.get(1).is_none_or(|second| second == under);
+        self.record.points.iter().position(|point| point.error.is_none() && is_here(&point.values))
     }
 
     /// The strategy that alone is unbeaten at a point.
