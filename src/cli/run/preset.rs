@@ -16,7 +16,7 @@ impl ValueEnum for Preset {
             Preset::Smoke => "a check that it runs",
             Preset::Quick => "a first answer",
             Preset::Full => "an answer to act on",
-            Preset::Publish => "numbers to publish",
+            Preset::Publish => "the narrowest intervals",
         };
         let length = self.length();
         let (rounds, own, seconds) = (counted(length.rounds, "round"), length.own_calls, length.seconds);

@@ -195,7 +195,7 @@ impl Judged<'_> {
         let further: Vec<_> = self.answer.criteria.iter().map(further).collect();
         let further = phrase::other_session(&further).filter(|_| !within.is_empty())?;
         let names = listed(within.iter().map(|one| self.marked(*one)));
-        Some(format!("The lead over {names} may be that of this session: {further}"))
+        Some(format!("The lead over {names} may not repeat: {further}"))
     }
 }
 

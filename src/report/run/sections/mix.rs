@@ -44,6 +44,15 @@ impl Entry<'_> {
     }
 }
 
+/// What is asked about the mix: `calls/s of 8 clients`, `time by itself`, `p99 at 2,320 calls/s`.
+pub(super) fn question(part: Part, run: &Evaluation, metric: Metric) -> String {
+    match metric {
+        Metric::Throughput => format!("calls/s of {}", run.load),
+        _ if part == Part::Own => "time by itself".to_owned(),
+        other => format!("{other} at {}", run.load),
+    }
+}
+
 /// Every strategy in every question about the mix.
 pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
     let metrics = [
@@ -63,11 +72,7 @@ pub(crate) fn section(parts: &PartEvaluations) -> Option<Section> {
     ];
     let rows = parts.iter().flat_map(|(part, run)| {
         run.comparisons().filter(|one| one.operation.is_none()).flat_map(move |question| {
-            let name = match question.metric {
-                Metric::Throughput => format!("calls/s of {}", run.load),
-                _ if part == Part::Own => "time by itself".to_owned(),
-                other => format!("{other} at {}", run.load),
-            };
+            let name = self::question(part, run, question.metric);
             let metric = question.metric;
             (0..run.strategies.len()).map(move |place| {
                 let (value, comparison) = (question.arms()[place].series.value, question.with_baseline(place));

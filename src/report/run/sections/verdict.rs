@@ -9,7 +9,7 @@ use crate::report::run::{Evaluation, PartEvaluations, charts, decision, validity
 use crate::results::{Part, RunRecord};
 use crate::stats::{ComparisonFamily, MINIMUM_ROUNDS, Ranking, Reason};
 
-use super::heat_map;
+use super::{heat_map, mix};
 
 /// The headline of a run.
 pub(crate) fn headline(
@@ -69,33 +69,60 @@ fn measured(parts: &PartEvaluations) -> String {
     if texts.is_empty() { "Nothing was measured".to_owned() } else { format!("Measured: {texts}") }
 }
 
-/// Why strategies cannot be compared in the mix: a sentence per strategy and reason, each pair once.
+/// Why strategies cannot be compared in the mix: a sentence per reason, with the pairs and what was asked about them.
 fn inconclusive(parts: &PartEvaluations) -> Vec<String> {
-    let name = |place: usize| parts.main().name(place);
-    let mix = parts.iter().flat_map(|(_, run)| run.comparisons().filter(|one| one.operation.is_none()));
-    let rankings: Vec<Ranking> = mix.filter_map(|one| one.ranking()).collect();
-    let all = rankings.iter().flat_map(|ranking| ranking.best_against.iter().chain(&ranking.against_baseline));
-    let mut said: Vec<(String, usize, Vec<usize>)> = Vec::new();
-    for one in all {
-        let Some(reason) = one.verdict.reason().filter(|reason| *reason != Reason::NotJudged) else { continue };
-        let (reason, strategy, against) = (phrase::reason(reason, &name), one.strategy, one.against);
-        let same = |(text, _, _): &&mut (String, usize, Vec<usize>)| *text == reason;
-        let is_said = |of: usize, other: usize| {
-            said.iter().any(|(text, first, others)| *text == reason && *first == of && others.contains(&other))
-        };
-        if is_said(strategy, against) || is_said(against, strategy) {
-            continue;
-        }
-        match said.iter_mut().filter(same).find(|(_, first, _)| *first == strategy) {
-            Some((_, _, others)) => others.push(against),
-            None => said.push((reason, strategy, vec![against])),
+    let mut said: Vec<(String, String, Vec<String>)> = Vec::new();
+    for (part, run) in parts.iter() {
+        for question in run.comparisons().filter(|one| one.operation.is_none()) {
+            for (pairs, reason) in question.ranking().iter().flat_map(|ranking| obstacles(ranking, parts.main())) {
+                let asked = mix::question(part, run, question.metric);
+                match said.iter_mut().find(|(of, why, _)| (of, why) == (&pairs, &reason)) {
+                    Some((.., questions)) => questions.push(asked),
+                    None => said.push((pairs, reason, vec![asked])),
+                }
+            }
         }
     }
-    let sentence = |(reason, strategy, others): (String, usize, Vec<usize>)| {
-        let others = listed(others.into_iter().filter_map(name));
-        Some(format!("{} against {others}: {reason}.", name(strategy)?))
+    let sentence = |(pairs, reason, questions): (String, String, Vec<String>)| {
+        format!("{pairs} in {}: {reason}.", listed(questions))
     };
-    said.into_iter().filter_map(sentence).collect()
+    said.into_iter().map(sentence).collect()
+}
+
+/// Strategies, each with those that it is not compared with.
+type Pairs = Vec<(usize, Vec<usize>)>;
+
+/// The pairs that a ranking does not decide, each once, and why. The effects that could be detected are in the notes.
+fn obstacles(ranking: &Ranking, run: &Evaluation) -> Vec<(String, String)> {
+    let name = |place: usize| run.name(place);
+    let mut found: Vec<(String, Pairs)> = Vec::new();
+    for one in ranking.best_against.iter().chain(&ranking.against_baseline) {
+        let reason = match one.verdict.reason() {
+            None | Some(Reason::NotJudged) => continue,
+            Some(Reason::Unstable { .. }) => Reason::Unstable { mde: f64::INFINITY },
+            Some(other) => other,
+        };
+        let reason = phrase::reason(reason, &name);
+        let place = found.iter().position(|(why, _)| *why == reason).unwrap_or_else(|| {
+            found.push((reason, Vec::new()));
+            found.len() - 1
+        });
+        let pairs = &mut found[place].1;
+        let is_said =
+            |first: usize, other: usize| pairs.iter().any(|(one, others)| *one == first && others.contains(&other));
+        if is_said(one.strategy, one.against) || is_said(one.against, one.strategy) {
+            continue;
+        }
+        match pairs.iter_mut().find(|(first, _)| *first == one.strategy) {
+            Some((_, others)) => others.push(one.against),
+            None => pairs.push((one.strategy, vec![one.against])),
+        }
+    }
+    let pair = |(first, others): (usize, Vec<usize>)| {
+        Some(format!("{} against {}", name(first)?, listed(others.into_iter().filter_map(name))))
+    };
+    let pairs = |pairs: Pairs| pairs.into_iter().filter_map(pair).collect::<Vec<_>>().join(", ");
+    found.into_iter().map(|(reason, all)| (pairs(all), reason)).collect()
 }
 
 fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<String> {

@@ -167,6 +167,12 @@ impl<'r> Page<'r> {
         }
     }
 
+    /// The heading of the first section.
+    fn first_heading(&self) -> &'static str {
+        let has_verdict = self.headline.decision.is_some() || self.headline.has_verdict();
+        if has_verdict || !self.headline.invalid.is_empty() { "Verdict" } else { "About" }
+    }
+
     /// Whether there are sections enough to need a table of contents.
     fn has_contents(&self) -> bool {
         self.parts.len() > 2

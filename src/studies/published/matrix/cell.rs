@@ -19,13 +19,13 @@ pub(crate) const LEGEND: [(&str, &str, &str); 6] = [
     ("b", "best", "the strategy to choose, shown to be better than all others (95 % confidence; an estimate: by 20 %)"),
     ("t", "tied best", "it leads, with no difference found between those that do"),
     ("l", "highest", "the best number, but not shown to be better, or another number decides; of times, \"lowest\""),
-    ("x", "undecided", "the run allows no comparison, for the reason on its page"),
+    ("x", "undecided", "not compared with the others, for a reason that is given below"),
     ("u", "unsafe", "wrong on purpose"),
 ];
 
 /// What may stand beside a cell.
 pub(crate) const REMARKS: [(&str, &str); 2] = [
-    ("choose", "the strategy that another number decides for"),
+    ("choose", "the strategy to choose, by another number"),
     ("est.", "estimated from the times of single operations, without the waits of calls for each other"),
 ];
 

@@ -20,7 +20,7 @@ pub(crate) fn estimate(
 ) -> Result<(String, Vec<Option<PublishedNumber>>), &'static str> {
     let weights = mix.weights.as_ref().ok_or("its weights depend on parameters")?;
     if mix.has_parameters {
-        return Err("other data");
+        return Err("needs other data");
     }
     let mut sources: Vec<&PublishedRecord> = results.iter().map(|one| &one.record).collect();
     sources.retain(|record| Setup::of(record) == *setup && record.scenario.sha256 == newest.scenario.sha256);
@@ -38,7 +38,7 @@ pub(crate) fn estimate(
         let judged = times.iter().flatten().filter(|time| !time.is_unsafe).count();
         (judged > 1).then(|| (plain(&record.mix.name), times))
     });
-    found.ok_or("other operations")
+    found.ok_or("has operations that were not measured")
 }
 
 /// Whether the measured mix has data of its own, as far as its scenario is known.

@@ -51,7 +51,8 @@ fn write_scenario(out: &mut dyn Write, scenario: &ScenarioMatrix, has_setups: bo
         let cells = row.first().iter().map(|cell| format!(" {} |", written(cell, row.is_estimated())));
         writeln!(out, "| {} |{}", name(row, has_setups), cells.collect::<String>())?;
     }
-    scenario.missing().map_or(Ok(()), |missing| writeln!(out, "\n{}", escape(&missing)))
+    let below = [scenario.undecided(), scenario.missing()];
+    below.iter().flatten().try_for_each(|text| writeln!(out, "\n{}", escape(text)))
 }
 
 fn name(row: &MixRow, has_setups: bool) -> String {

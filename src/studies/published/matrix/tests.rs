@@ -104,7 +104,7 @@ fn mixes_are_measured_estimated_or_neither() {
         ]
     );
     let reasons: Vec<&RowKind> = scenario.rows[3..].iter().map(|row| &row.kind).collect();
-    assert_eq!(reasons, [&RowKind::Missing("other data"), &RowKind::Missing("its weights depend on parameters")]);
+    assert_eq!(reasons, [&RowKind::Missing("needs other data"), &RowKind::Missing("its weights depend on parameters")]);
     assert_eq!(
         scenario.flips,
         ["The order flips: embedded is better than linked in reads (est.); linked is better than embedded in default \

@@ -349,9 +349,10 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::results::save;
+    use crate::results::{save, save_compressed, save_document};
     use crate::stats::sample;
     use crate::studies::published::publish::{PublishArguments, publish};
+    use crate::studies::sweep::report::tests::sweep;
 
     use super::*;
 
@@ -367,7 +368,7 @@ mod tests {
         save(&sample::whole(&sample::run(8)), run.path()).unwrap();
         let machine = Some("m6i".to_owned());
         publish(&PublishArguments { run: run.path().to_owned(), into: into.clone(), machine, replace: false }).unwrap();
-        for folder in ["results/claims", "results/blog-comments/20260101", "docs"] {
+        for folder in ["results/claims", "results/blog-comments/20260101", "results/sweeps/length/points/001", "docs"] {
             fs::create_dir_all(place.path().join(folder)).unwrap();
         }
         // A run that is not published, and not even whole.
@@ -375,6 +376,9 @@ mod tests {
         fs::write(place.path().join("docs/reading.md"), "").unwrap();
         let claims = include_str!("../../../../results/claims/trees.json");
         fs::write(into.join("claims/trees.json"), claims).unwrap();
+        let (sweep, points) = sweep(&sample::whole(&sample::run(6)), "length");
+        save_document(&sweep, &into.join("sweeps/length")).unwrap();
+        save_compressed(&points[0], &into.join("sweeps/length/points/001")).unwrap();
         number(&into, "C51e");
         place
     }
@@ -408,6 +412,11 @@ mod tests {
             assert!(report.contains(&format!(r#"href="{link}""#)), "{link}");
         }
         assert!(!place.path().join("site/blog-comments/20260101").exists());
+        let point = place.path().join("site/sweeps/length/points/001");
+        assert!(
+            point.join("run.json.gz").is_file() && !point.join(HTML_FILE).exists(),
+            "a sweep shows what its points say"
+        );
         assert!(!entrance.contains(", ;") && entrance.contains("--claims=C51e"), "{entrance}");
         // Again in its place.
         written_from(place.path(), "site").unwrap();

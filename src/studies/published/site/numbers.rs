@@ -105,7 +105,7 @@ pub fn note(further: &str) -> String {
     if further.is_empty() {
         return measured.to_owned();
     }
-    format!("{measured} Where there is an interval, it is that of one session; {further}.")
+    format!("{measured} An interval is that of one session; {further}.")
 }
 
 /// The numbers as a section in Markdown; empty without any. `further` is that of [`note`].
@@ -114,15 +114,16 @@ pub fn markdown(numbers: &[Number], further: &str) -> String {
         return String::new();
     }
     let row = |one: &Number| {
+        let conditions = format!("{}; {}", one.conditions, one.measured.day);
         let [says, figure, range, conditions] =
-            [&one.says, &one.figure, &one.range, &one.conditions].map(|text| escape(text));
+            [&one.says, &one.figure, &one.range, &conditions].map(|text| escape(text));
         let name = escape(&format!("{}, {}", one.scenario, one.claim));
         let data = one.data.as_ref().map_or_else(|| name.clone(), |data| format!("[{name}]({data})"));
         let Number { id, command, .. } = one;
-        format!("| <a id=\"{id}\"></a>**{figure}** {range} | {says} | {conditions} | {data} | `{command}` |\n")
+        format!("| <a id=\"{id}\"></a>[**{figure}**](#{id}) {range} | {says} | {conditions} | {data} | `{command}` |\n")
     };
     let head = format!(
-        "## Numbers to cite\n\n{}\n\n| number | what | conditions | data | repeat |\n|---|---|---|---|---|\n",
+        "## Numbers to cite\n\n{} Each number is a link to itself.\n\n| number | what | conditions | data | repeat |\n|---|---|---|---|---|\n",
         note(further)
     );
     std::iter::once(head).chain(numbers.iter().map(row)).chain(["\n".to_owned()]).collect()
