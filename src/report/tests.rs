@@ -471,8 +471,8 @@ fn the_fastest_is_compared_with_every_other() {
     let said = verdict(&first);
     assert_eq!(
         said,
-        "Choose bucket_rmw: 2.22x more calls/s than embedded (2.06x faster by itself), 1.11x more calls/s than linked (1.23x faster by \
-         itself)."
+        "Choose bucket_rmw: 2.22x the calls/s of embedded (2.06x faster with one client), 1.11x the calls/s of linked (1.23x \
+         faster with one client)."
     );
     for (place, round) in run.rounds.iter_mut().enumerate() {
         round.cells[2] = round.cells[1].clone();
@@ -483,7 +483,7 @@ fn the_fastest_is_compared_with_every_other() {
     let second = self::report(&run);
     assert_eq!(
         verdict(&second),
-        "Avoid embedded: linked makes 2.00x more calls/s. Undecided between linked and bucket_rmw. Rounds differ too much: try --preset full (about 8 minutes)."
+        "Avoid embedded: linked makes 2.00x the calls/s. Undecided between linked and bucket_rmw. Rounds differ too much: try --preset full (about 8 minutes)."
     );
     let reasons = second.headline.sentences.join(" ");
     for said in
@@ -500,7 +500,7 @@ fn a_winning_baseline_is_named_first() {
     run.rounds.iter_mut().for_each(|round| round.cells.swap(0, 1));
     let report = self::report(&run);
     let said = verdict(&report);
-    assert_eq!(said, "Choose linked: 2.00x more calls/s than embedded (1.68x faster by itself).");
+    assert_eq!(said, "Choose linked: 2.00x the calls/s of embedded (1.68x faster with one client).");
 }
 
 #[test]

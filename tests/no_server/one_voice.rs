@@ -124,7 +124,7 @@ fn numbers(said: &Said) -> Vec<(Key, f64, String)> {
     }
     for row in said.rows("mix") {
         let question = row["question"].as_str().unwrap();
-        let metrics = [("time by itself", "mean"), ("mean", "mean"), ("p99", "p99"), ("calls/s", "throughput")];
+        let metrics = [("time with one client", "mean"), ("mean", "mean"), ("p99", "p99"), ("calls/s", "throughput")];
         let (_, metric) = metrics.into_iter().find(|(start, _)| question.starts_with(start)).unwrap();
         let part = ["own", "rate", "saturation"].into_iter().find(|part| row["part"] == *part).unwrap();
         add(metric, part, "mix", &row["strategy"], &row["value"], "mix");

@@ -51,7 +51,7 @@ mod tests {
         let run = sample::whole(&sample::run(8));
         let text = line(&run);
         assert!(
-            text.starts_with("blog-comments default: linked, 2.00x more calls/s than embedded (")
+            text.starts_with("blog-comments default: linked, 2.00x the calls/s of embedded (")
                 && text.ends_with("), 8 of 8 rounds\n"),
             "{text}"
         );

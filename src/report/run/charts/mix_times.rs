@@ -41,7 +41,7 @@ pub(super) fn mix_times(parts: &PartEvaluations, series: &[Series], layout: &Bar
     let title = match criterion.quantity() {
         Quantity::Throughput => format!("Calls per second, {load}"),
         Quantity::Time if is_response => format!("Mean response time and p99, {load}"),
-        Quantity::Time => "Mean time by itself".to_owned(),
+        Quantity::Time => "Mean time with one client".to_owned(),
     };
     svg.text("head", (0.0, 14.0), &title);
     let mut all = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn mix_times(parts: &PartEvaluations, series: &[Series], layout: &Bar
         let ratio = if is_behind { behind(one.place, number / best) } else { String::new() };
         let p99 = tail(one.place).map_or_else(String::new, |tail| format!(", p99 {}", time(tail)));
         let own = parts.number_of_mix(Criterion::OWN_TIME, one.place).filter(|_| criterion == Criterion::CAPACITY);
-        let own = own.map_or_else(String::new, |own| format!(", {} by itself", time(own)));
+        let own = own.map_or_else(String::new, |own| format!(", {} with one client", time(own)));
         let text = format!("{}{ratio}{p99}{own}", text(*number));
         svg.group(&format!("mark {}", one.class()), &format!("{}: {text}", one.name), |svg| {
             let bar = layout.name(svg, one, top, &text);

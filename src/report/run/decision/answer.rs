@@ -130,7 +130,8 @@ impl<'r> Judged<'r> {
             [interval.map(|interval| format!(" ({interval})")), rounds]
         });
         let details: String = details.flatten().collect();
-        format!("{winner}, {} than {}{details}", phrase::lead(loser.by), loser.beaten.strategy)
+        let lead = phrase::compared_with(&phrase::lead(loser.by), &loser.beaten.strategy);
+        format!("{winner}, {lead}{details}")
     }
 }
 

@@ -109,9 +109,13 @@ fn fault(run: &RunRecord, found: &Decision) -> Option<&'static str> {
         (found.answer.trim().is_empty(), "the answer is empty"),
         (text.contains(" 0 %") || text.contains("(0 %") || text.contains("0.0 %"), "an effect of nothing"),
         (text.contains("only own costs") && is_loaded, "own costs where a load was measured"),
-        (text.contains("by itself") && !has(Part::Own), "own costs that were not measured"),
+        (text.contains("one client") && !has(Part::Own), "own costs that were not measured"),
         (text.contains(" clients") && !has(Part::Saturation), "saturation that was not measured"),
-        ((text.contains("more calls/s") || text.contains("fewer calls/s")) && !has(Part::Saturation), "capacity"),
+        (
+            ["the calls/s", "more calls/s", "fewer calls/s"].iter().any(|one| text.contains(one))
+                && !has(Part::Saturation),
+            "capacity",
+        ),
         (text.contains("response") && !has(Part::Rate), "a load that was not measured"),
         (text.contains("keep up") && !has(Part::Rate), "overload without a load"),
         (is_missed && !found.answer.contains("keep"), "an overload that the answer hides"),

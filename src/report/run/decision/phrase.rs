@@ -14,32 +14,37 @@ pub const NO_DIFFERENCE: &str = "no difference found";
 /// More names than these are counted.
 const NAMED: usize = 3;
 
+/// Ratios below it are said in percent.
+const CLOSE: f64 = 1.095;
+/// Of `1.25x the calls/s`, which some would read as 2.25 times if it were more.
+const THE_CALLS: &str = "the calls/s";
+
 /// How far one strategy is ahead of another, or behind it, by a number of the first divided by that of the second: with the digits
 /// that tables have, in percent where it is close to 1.
 pub fn factor(ratio: f64, quantity: Quantity) -> String {
     let times = ratio.max(ratio.recip());
-    let word = match (ratio < 1.0, quantity) {
-        (true, Quantity::Time) => "faster",
-        (false, Quantity::Time) => "slower",
-        (true, Quantity::Throughput) => "fewer calls/s",
-        (false, Quantity::Throughput) => "more calls/s",
-    };
-    match times {
+    match (ratio < 1.0, quantity) {
+        (true, Quantity::Time) => format!("{} faster", amount(times)),
+        (false, Quantity::Time) => format!("{} slower", amount(times)),
         // Of the larger number: 8 % fewer, where the other makes 8.7 % more.
-        _ if times < 1.995 && word.starts_with("fewer") => format!("{} {word}", percent(1.0 - times.recip())),
-        _ => format!("{} {word}", amount(times)),
+        (true, Quantity::Throughput) => format!("{} fewer calls/s", percent(1.0 - times.recip())),
+        (false, Quantity::Throughput) if times < CLOSE => format!("{} more calls/s", amount(times)),
+        (false, Quantity::Throughput) => format!("{} {THE_CALLS}", amount(times)),
     }
 }
 
 /// How many times, in percent where it is close to 1.
 fn amount(times: f64) -> String {
-    match times {
-        _ if times < 1.095 => percent(times - 1.0),
-        _ => format!("{}x", three(times)),
-    }
+    if times < CLOSE { percent(times - 1.0) } else { format!("{}x", three(times)) }
 }
 
-/// The same with a verb: `is 1.25x faster`, `makes 1.25x more calls/s`.
+/// A [`factor`] and the strategy that it refers to: `1.25x faster than linked`, `1.25x the calls/s of linked`.
+pub fn compared_with(factor: &str, other: &str) -> String {
+    let word = if factor.ends_with(THE_CALLS) { "of" } else { "than" };
+    format!("{factor} {word} {other}")
+}
+
+/// The same with a verb: `is 1.25x faster`, `makes 1.25x the calls/s`.
 pub fn is_factor(ratio: f64, quantity: Quantity) -> String {
     let verb = if quantity == Quantity::Time { "is" } else { "makes" };
     format!("{verb} {}", factor(ratio, quantity))
@@ -157,14 +162,14 @@ fn beats(one: &Loser<'_>) -> String {
         return overload(&beaten.strategy, share, beaten.rate);
     }
     let also = also.map(|also| {
-        let what = if also.metric.is_rate() { "calls/s" } else { "by itself" };
+        let what = if also.metric.is_rate() { "calls/s" } else { "one client" };
         match also.difference {
             Difference::Reported => format!(" ({})", lead(also)),
             Difference::NotFound => format!(" ({what}: {NO_DIFFERENCE})"),
             Difference::Undecided => format!(" ({what}: undecided)"),
         }
     });
-    format!("{} than {}{}", lead(by), beaten.strategy, also.unwrap_or_default())
+    compared_with(&lead(by), &beaten.strategy) + &also.unwrap_or_default()
 }
 
 /// Which strategies are worse than the best of those that lead.
@@ -209,11 +214,11 @@ fn verb(number: &ComparedNumber) -> &'static str {
     if number.metric.is_rate() { "makes " } else { "is " }
 }
 
-/// [`factor`] of a published number: of times of calls by themselves it says so.
+/// [`factor`] of a published number: of own times it says that they are those of one client.
 pub fn lead(number: &ComparedNumber) -> String {
     let Some(ratio) = number.ratio else { return "not comparable".to_owned() };
     let quantity = if number.metric.is_rate() { Quantity::Throughput } else { Quantity::Time };
-    let alone = if number.metric == PublishedMetric::OWN_TIME { " by itself" } else { "" };
+    let alone = if number.metric == PublishedMetric::OWN_TIME { " with one client" } else { "" };
     factor(ratio, quantity) + alone
 }
 
@@ -262,12 +267,12 @@ fn shares(shares: [f64; 2], more: usize) -> [String; 2] {
 
 /// From which network on another strategy wins, by the nanoseconds that a round trip takes longer.
 pub fn network_flip(name: &str, longer: f64) -> String {
-    format!("{name} is faster by itself once the network adds {} per round trip (computed)", time(longer))
+    format!("{name} is faster with one client once the network adds {} per round trip (computed)", time(longer))
 }
 
 /// Which strategy wins in another mix.
 pub fn mix_flip(mix: &str, best: &str, by: &ComparedNumber, than: &str) -> String {
-    format!("in the mix {mix}, {best} {}{} than {than} (measured)", verb(by), lead(by))
+    format!("in the mix {mix}, {best} {}{} (measured)", verb(by), compared_with(&lead(by), than))
 }
 
 /// In which mixes a strategy beats those that win in others.

@@ -84,7 +84,7 @@ impl Judged<'_> {
         match by.metric {
             Metric::Throughput => format!("Calls/s of {}", run.load),
             _ if run.is_open => format!("Mean response time at {}", run.load),
-            _ => "Time by itself (one client)".to_owned(),
+            _ => "Time with one client".to_owned(),
         }
     }
 
@@ -154,7 +154,7 @@ impl Judged<'_> {
             let band = self.question(*criterion)?.band()?;
             let what = match criterion.metric {
                 Metric::Throughput => "calls/s",
-                _ if criterion.part == Part::Own => "time by itself",
+                _ if criterion.part == Part::Own => "time with one client",
                 _ => "response time",
             };
             Some(format!("up to {} in {what}", percent(band)))

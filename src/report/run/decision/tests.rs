@@ -114,7 +114,7 @@ fn one_dear_operation_is_named_with_its_share() {
         }
     });
     let decision = decision(&run);
-    assert_eq!(decision.answer, "Choose linked: 3.00x more calls/s than embedded (by itself: no difference found).");
+    assert_eq!(decision.answer, "Choose linked: 3.00x the calls/s of embedded (one client: no difference found).");
     let why = decision.why.unwrap();
     assert_eq!(why, "`embedded`, 3.00x: `read_post` (33 % of calls) walks 31 entries to find 1 (`linked`: 1 entry).");
 }
@@ -186,20 +186,19 @@ fn calls_per_second_decide_what_times_leave_open() {
     let settled = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 1)));
     assert_eq!(
         settled.answer,
-        "Choose embedded: 1.50x more calls/s than linked (by itself: no difference found), 3.00x more calls/s than \
-         bucket_rmw (by itself: no difference found)."
+        "Choose embedded: 1.50x the calls/s of linked (one client: no difference found), 3.00x the calls/s of \
+         bucket_rmw (one client: no difference found)."
     );
     let sure = settled.sure.unwrap();
     assert!(
         sure.starts_with("Moderate. Calls/s of 7 clients: ahead of `linked` in 8 of 8 rounds (95 % CI")
             && sure.contains(" and of `bucket_rmw` in 8 of 8 (")
-            && sure
-                .contains(". Time by itself (one client): against `linked` and `bucket_rmw` no difference found (2."),
+            && sure.contains(". Time with one client: against `linked` and `bucket_rmw` no difference found (2."),
         "{sure}"
     );
     // The load at which response times are measured is a guess, and they decide nothing.
     let other = decision(&run_of(3, |part, strategy, cell| slow(part, strategy, cell, 0)));
-    assert!(other.answer.starts_with("Choose linked: 1.50x more calls/s than embedded"), "{other:?}");
+    assert!(other.answer.starts_with("Choose linked: 1.50x the calls/s of embedded"), "{other:?}");
 }
 
 #[test]
@@ -213,7 +212,7 @@ fn what_cannot_be_compared_is_not_called_a_tie() {
             cell.seconds *= 3.0;
         }
     }));
-    assert_eq!(decision.answer, "Choose linked: 2.97x faster by itself than embedded (calls/s: undecided).");
+    assert_eq!(decision.answer, "Choose linked: 2.97x faster with one client than embedded (calls/s: undecided).");
     let sure = decision.sure.unwrap();
     assert!(
         sure.starts_with("Moderate. Calls/s of 7 clients: not compared with `embedded` (embedded kept only "),
@@ -231,13 +230,13 @@ fn what_is_faster_by_itself_and_makes_fewer_calls_is_a_trade_off() {
     }));
     assert_eq!(
         decision.answer,
-        "Trade-off between linked and embedded: linked makes 3.00x more calls/s, embedded is 1.49x faster by itself."
+        "Trade-off between linked and embedded: linked makes 3.00x the calls/s, embedded is 1.49x faster with one client."
     );
     assert_eq!(decision.winner, None);
     let sure = decision.sure.unwrap();
     assert!(
         sure.starts_with("Both sides are shown. ")
-            && sure.contains("Time by itself (one client): `linked` behind `embedded` in 8 of 8 rounds (95 % CI"),
+            && sure.contains("Time with one client: `linked` behind `embedded` in 8 of 8 rounds (95 % CI"),
         "{sure}"
     );
 }
@@ -279,7 +278,7 @@ fn a_slow_network_turns_no_order_of_equal_round_trips() {
         assert!(decision.answer.starts_with("Choose linked"), "{decision:?}");
         decision.flips.join("; ")
     };
-    assert!(flips(100).contains("`embedded` is faster by itself once the network adds"), "{}", flips(100));
+    assert!(flips(100).contains("`embedded` is faster with one client once the network adds"), "{}", flips(100));
     assert!(!flips(1).contains("network"), "{}", flips(1));
 }
 

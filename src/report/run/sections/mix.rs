@@ -44,11 +44,11 @@ impl Entry<'_> {
     }
 }
 
-/// What is asked about the mix: `calls/s of 8 clients`, `time by itself`, `p99 at 2,320 calls/s`.
+/// What is asked about the mix: `calls/s of 8 clients`, `time with one client`, `p99 at 2,320 calls/s`.
 pub(super) fn question(part: Part, run: &Evaluation, metric: Metric) -> String {
     match metric {
         Metric::Throughput => format!("calls/s of {}", run.load),
-        _ if part == Part::Own => "time by itself".to_owned(),
+        _ if part == Part::Own => "time with one client".to_owned(),
         other => format!("{other} at {}", run.load),
     }
 }

@@ -83,11 +83,15 @@ impl MatrixCell {
         }
     }
 
-    /// The number behind a word, the quoted interval behind a factor; empty where the text has all.
-    pub fn remark(&self) -> &str {
-        let has_word =
-            matches!(self.look, Look::Best | Look::TiedBest | Look::NoDifference | Look::Lowest | Look::Undecided);
-        if has_word { &self.value } else { &self.quoted }
+    /// The number behind a word or a factor, and the quoted interval of a factor; empty where the text has all.
+    pub fn remark(&self) -> String {
+        match self.look {
+            Look::Best | Look::TiedBest | Look::NoDifference | Look::Lowest | Look::Undecided => self.value.clone(),
+            Look::Times | Look::Unsafe if self.ratio.is_some() => {
+                format!("{} {}", self.value, self.quoted).trim().to_owned()
+            }
+            _ => self.quoted.clone(),
+        }
     }
 
     /// Whether its strategy alone has the best number of the row.

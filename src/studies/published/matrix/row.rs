@@ -209,14 +209,14 @@ fn undecided(record: &PublishedRecord) -> Vec<String> {
 
 /// What of a run is on its machine.
 pub(crate) fn on_machine(record: &PublishedRecord) -> &'static str {
-    if record.server.embedded { "clients and server on it" } else { "clients on it" }
+    if record.server.embedded { "clients and server on that machine" } else { "clients on that machine" }
 }
 
 /// The calls, data and server of a result.
 pub(crate) fn conditions(record: &PublishedRecord) -> String {
     let data = &record.data;
     format!(
-        "Measured with the mix {}, {}; {}, {} documents, {}; {}, {}. By itself: one client.",
+        "Measured with the mix {}, {}; {}, {} documents, {}; {}, {}.",
         plain(&record.mix.name),
         operations(&record.mix.weights),
         counted(record.clients, "client"),

@@ -76,9 +76,10 @@ impl Swept<'_> {
         let measured = format!("{}; mix {mix}, {}.", conditions.join("; "), counted(self.rounds(), "round"));
         Headline {
             scenario: plain(&self.record.scenario),
-            title: plain(&self.record.title),
+            // A page with a question answers that.
+            title: question.unwrap_or_else(|| plain(&self.record.title)),
             tab: format!("{}, sweep of {varied}: {}", titled(&self.record.scenario), sentences[0]),
-            subject: question.into_iter().chain([measured]).collect(),
+            subject: vec![measured],
             mix,
             incomplete: match failed {
                 0 if self.record.complete => None,
