@@ -88,7 +88,7 @@ fn a_run_is_published_and_shown_in_the_matrix() {
     let results = results.to_str().unwrap();
     let ended = run(&mut docshape(&["summary", results]));
     assert_eq!((ended.code, ended.err.as_str()), (0, ""));
-    let cells = "| [default](small/default/mongodb-6.0.5-2-cores/report.md) (quick) | **best** 7,972/s | × 2.00 |\n";
+    let cells = "| [default](small/default/mongodb-6.0.5-2-cores/report.md) (quick) | **best** 7,972/s | × 2.00 3,993/s |\n";
     assert!(ended.out.contains("## Large objects") && ended.out.contains(cells), "{}", ended.out);
     assert!(ended.out.contains("\n| other | **best** est. | × 1.99 est. |\n"), "{}", ended.out);
     assert!(!ended.out.contains("verify"), "{}", ended.out);
@@ -117,7 +117,7 @@ fn runs_that_are_not_published_are_in_the_matrix_too() {
         (ended.code, ended.err.as_str()),
         (0, "warning: stopped is not in the matrix: the run is not complete\n")
     );
-    assert!(ended.out.contains("| default (quick) | **best** 7,972/s | × 2.00 |"), "{}", ended.out);
+    assert!(ended.out.contains("| default (quick) | **best** 7,972/s | × 2.00 3,993/s |"), "{}", ended.out);
     assert!(ended.out.contains("## Verdicts"), "{}", ended.out);
 }
 
