@@ -44,7 +44,7 @@ pub fn compared_with(factor: &str, other: &str) -> String {
     format!("{factor} {word} {other}")
 }
 
-/// The same with a verb: `is 1.25x faster`, `makes 1.25x the calls/s`.
+/// A [`factor`] with a verb: `is 1.25x faster`, `makes 1.25x the calls/s`.
 pub fn is_factor(ratio: f64, quantity: Quantity) -> String {
     let verb = if quantity == Quantity::Time { "is" } else { "makes" };
     format!("{verb} {}", factor(ratio, quantity))
