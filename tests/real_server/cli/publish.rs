@@ -88,7 +88,8 @@ fn a_run_is_published_and_shown_in_the_matrix() {
     let results = results.to_str().unwrap();
     let ended = run(&mut docshape(&["summary", results]));
     assert_eq!((ended.code, ended.err.as_str()), (0, ""));
-    let cells = "| [default](small/default/mongodb-6.0.5-2-cores/report.md) (quick) | **best** 7,972/s | × 2.00 3,993/s |\n";
+    let cells =
+        "| [default](small/default/mongodb-6.0.5-2-cores/report.md) (quick) | **best** 7,972/s | × 2.00 3,993/s |\n";
     assert!(ended.out.contains("## Large objects") && ended.out.contains(cells), "{}", ended.out);
     assert!(ended.out.contains("\n| other | **best** est. | × 1.99 est. |\n"), "{}", ended.out);
     assert!(!ended.out.contains("verify"), "{}", ended.out);
