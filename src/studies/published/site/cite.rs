@@ -40,28 +40,38 @@ pub struct Citation {
 }
 
 impl Edition {
-    /// The citation of what is at a place of the site.
-    pub fn cite(&self, key: &str, title: &str, place: &str, MeasuredOn { day, version }: &MeasuredOn) -> Citation {
+    /// The citation of what is at a place of the site. `conditions` say how it was measured; they may be empty.
+    pub fn cite(
+        &self,
+        key: &str,
+        (title, conditions): (&str, &str),
+        place: &str,
+        MeasuredOn { day, version }: &MeasuredOn,
+    ) -> Citation {
         let Edition { url, data, .. } = self;
         let address = if url.is_empty() { String::new() } else { format!("{url}{place}") };
         let year = day.split('-').next().unwrap_or_default();
         let made = format!("docshape {version}, measured {day}, data {data}");
+        let [shown, noted] = match conditions {
+            "" => Default::default(),
+            _ => [format!(" ({conditions}.)"), format!("{conditions}; ")],
+        };
         let lines = [
             format!("@misc{{docshape-{key},"),
             "  author = {{The docshape developers}},".to_owned(),
             format!("  title = {{{{{}}}}},", escaped(title)),
             format!("  year = {{{year}}},"),
-            format!("  note = {{{}}},", escaped(&made)),
+            format!("  note = {{{}}},", escaped(&(noted + &made))),
         ];
         let link = (!address.is_empty()).then(|| format!("  url = {{{address}}},"));
         let bibtex = lines.into_iter().chain(link).chain(["}".to_owned()]).collect::<Vec<_>>().join("\n");
-        let text = format!("{title} {made}. {address}");
+        let text = format!("{title}{shown} {made}. {address}");
         Citation { text: text.trim_end().to_owned(), bibtex }
     }
 
     /// The section of a page that says how to cite it.
     pub fn section(&self, key: &str, title: &str, place: &str, measured: &MeasuredOn) -> Section {
-        let Citation { text, bibtex } = self.cite(key, title, place, measured);
+        let Citation { text, bibtex } = self.cite(key, (title, ""), place, measured);
         let listing = |lead: &str, language, text: &str| Listing {
             lead: lead.to_owned(),
             language,
@@ -87,16 +97,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_citation_names_version_day_data_and_place() {
+    fn a_citation_names_conditions_version_day_data_and_place() {
         let measured = MeasuredOn::new("2026-11-27T10:00:00Z", "0.2.0");
         let edition = Edition { url: "https://example.org/".into(), data: "0a1b".into(), newest: measured.clone() };
-        let cite =
-            |edition: &Edition| edition.cite("linked", "Linked {comments} take 50 %.", "index.html#linked", &measured);
+        let cited = ("Linked {comments} take 50 %.", "trees: mix default");
+        let cite = |edition: &Edition| edition.cite("linked", cited, "index.html#linked", &measured);
         let Citation { text, bibtex } = cite(&edition);
-        let made = "docshape 0.2.0, measured 2026-11-27, data 0a1b.";
-        assert_eq!(text, format!("Linked {{comments}} take 50 %. {made} https://example.org/index.html#linked"));
+        let made = "docshape 0.2.0, measured 2026-11-27, data 0a1b";
+        let conditions = "trees: mix default";
+        let place = "https://example.org/index.html#linked";
+        assert_eq!(text, format!("Linked {{comments}} take 50 %. ({conditions}.) {made}. {place}"));
         assert!(bibtex.contains("title = {{Linked comments take 50 \\%.}}"), "{bibtex}");
-        assert!(bibtex.contains("url = {https://example.org/index.html#linked}"), "{bibtex}");
+        assert!(bibtex.contains(&format!("note = {{{conditions}; {made}}}")), "{bibtex}");
+        assert!(bibtex.contains(&format!("url = {{{place}}}")), "{bibtex}");
         let nowhere = cite(&Edition { url: String::new(), ..edition });
         assert!(!nowhere.bibtex.contains("url") && nowhere.text.ends_with("data 0a1b."), "{nowhere:?}");
     }

@@ -59,8 +59,8 @@ pub fn page(
         if found.contains("95 % CI") && !further.is_empty() {
             found = format!("{found}; {further}");
         }
-        let title = format!("{} ({}: {found}; {}.)", number.says, number.scenario, number.conditions);
-        edition.cite(&number.id, &title, &place, &number.measured)
+        let conditions = format!("{}: {found}; {}", number.scenario, number.conditions);
+        edition.cite(&number.id, (&number.says, &conditions), &place, &number.measured)
     };
     let style = [include_str!("../../../report/write/html/report.css"), include_str!("entrance.css")].concat();
     let page = EntrancePage {
@@ -73,7 +73,7 @@ pub fn page(
         edition,
         whole: edition.cite(
             "results",
-            "Which MongoDB schema? Published results of docshape.",
+            ("Which MongoDB schema? Published results of docshape.", ""),
             INDEX_FILE,
             &edition.newest,
         ),
