@@ -22,8 +22,9 @@
 use std::fs;
 use std::path::Path;
 
-use docshape::results::{self, PUBLISHED_FILE, PublishedRecord, SessionsRecord};
+use docshape::results::{self, PUBLISHED_FILE, PublishedRecord, SessionsRecord, is_run_folder};
 use docshape::stats::{ResultSessions, published_spread, spreads};
+use docshape::studies::sweep::record::SweepRecord;
 use serde_json::Value;
 
 const MARK: &str = "<!-- from ";
@@ -163,6 +164,19 @@ fn the_spread_of_sessions_is_that_of_the_published_results() {
     for (metric, spread) in &file.metrics {
         let known = published_spread(*metric);
         assert_eq!(known, Some(*spread), "this program was built with another file");
+    }
+}
+
+/// What git ignores is missing in every other checkout.
+#[test]
+fn published_sweeps_have_the_runs_of_their_points() {
+    let sweeps = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/sweeps");
+    let folders: Vec<_> = fs::read_dir(sweeps).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(folders.len() >= 10, "{folders:?}");
+    for folder in folders {
+        let record = results::load_as::<SweepRecord>(&folder).unwrap();
+        let missing = record.points.iter().map(|point| folder.join(&point.folder)).find(|point| !is_run_folder(point));
+        assert_eq!(missing, None);
     }
 }
 
