@@ -2,7 +2,7 @@
 
 use crate::results::RunRecord;
 
-use super::view::cells;
+use super::view::{cells, grouped};
 
 /// One audit of one strategy, over all its cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,18 +19,14 @@ pub struct Anomalies {
 
 /// An entry per audit of a strategy, in the order of the scenario.
 pub fn anomalies(record: &RunRecord, strategy: usize) -> Vec<Anomalies> {
-    let mut all: Vec<Anomalies> = Vec::new();
-    for audit in cells(record, strategy).flat_map(|cell| &cell.audits) {
-        let count = audit.anomalies();
-        let place = all.iter().position(|known| known.audit == audit.audit).unwrap_or_else(|| {
-            all.push(Anomalies { audit: audit.audit.clone(), cells: 0, wrong: 0, total: 0 });
-            all.len() - 1
-        });
-        all[place].cells += 1;
-        all[place].wrong += u64::from(count > 0);
-        all[place].total += count;
-    }
-    all
+    let audits = cells(record, strategy).flat_map(|cell| &cell.audits);
+    let of_audit = |(audit, counts): (&String, Vec<u64>)| Anomalies {
+        audit: audit.clone(),
+        cells: counts.len() as u64,
+        wrong: counts.iter().filter(|count| **count > 0).count() as u64,
+        total: counts.iter().sum(),
+    };
+    grouped(audits.map(|audit| (&audit.audit, audit.anomalies()))).into_iter().map(of_audit).collect()
 }
 
 #[cfg(test)]

@@ -166,12 +166,6 @@ impl Answer {
         all
     }
 
-    /// The strategy that the best one is explained against: the baseline if it is beaten, else the nearest.
-    pub fn loser(&self) -> Option<Beaten> {
-        let beaten = self.beaten();
-        beaten.iter().find(|one| one.strategy == self.baseline).or(beaten.first()).copied()
-    }
-
     /// The best strategy against another one.
     pub fn pair(&self, against: usize) -> Option<&PairDecision> {
         self.pairs.iter().find(|one| one.against == against)
@@ -284,16 +278,6 @@ impl CriterionResult {
 }
 
 impl Ranking {
-    /// The comparisons in which the best strategy is shown to be better.
-    pub fn ahead(&self) -> impl Iterator<Item = &Comparison> {
-        self.best_against.iter().filter(|one| one.verdict == Verdict::Faster)
-    }
-
-    /// The others.
-    pub fn tied(&self) -> impl Iterator<Item = &Comparison> {
-        self.best_against.iter().filter(|one| one.verdict != Verdict::Faster)
-    }
-
     /// How a judged strategy stands by this number. `winner` is that of the run's answer: no other is called the best.
     pub fn standing(&self, strategy: usize, winner: Option<usize>) -> Standing {
         let is_tied = |one: &Comparison| effect(one.verdict).is_some();
@@ -301,7 +285,7 @@ impl Ranking {
             return match (self.is_clear(), winner == Some(strategy)) {
                 (true, true) => Standing::Best,
                 (true, false) => Standing::First,
-                (false, _) if self.tied().any(is_tied) => Standing::Tied,
+                (false, _) if self.best_against.iter().any(is_tied) => Standing::Tied,
                 (false, _) => Standing::Undecided,
             };
         }

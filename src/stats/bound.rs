@@ -30,12 +30,8 @@ impl<'t> Bound<'t> {
             let known: Vec<&str> = Metric::names(used).collect();
             return Err(format!("unknown metric `{name}`; expected {}", known.join(", ")));
         };
-        Ok(Bound {
-            names: names.map_or(Vec::new(), |names| names.split('.').map(str::trim).collect()),
-            metric,
-            subject,
-            limit,
-        })
+        let names = names.map_or(Vec::new(), |names| names.split('.').map(str::trim).collect());
+        Ok(Bound { names, metric, subject, limit })
     }
 
     /// Reads the limit; `read` returns what is wrong with it and one that could be meant.

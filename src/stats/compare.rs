@@ -85,16 +85,8 @@ impl ArmTimes {
         let own = operation.map(|operation| outcome_totals(operations(record, strategy, operation)));
         let failed_share = own.map_or(0.0, |own| own.failed_share()).max(whole.failed_share());
         let (role, overloaded) = (role(record, strategy), overloaded(record, strategy));
-        let alone = RoundSeries::alone(record, key).rounds;
-        ArmTimes {
-            strategy,
-            role,
-            series: RoundSeries::of(record, key),
-            alone,
-            failed_share,
-            overloaded,
-            excluded: None,
-        }
+        let (series, alone) = (RoundSeries::of(record, key), RoundSeries::alone(record, key).rounds);
+        ArmTimes { strategy, role, series, alone, failed_share, overloaded, excluded: None }
     }
 
     /// The same in the part that measures own costs: without a part where its program is that of the baseline, or where its

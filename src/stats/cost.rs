@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::record::{COUNTERS, Counter, Metric};
+use crate::record::{COUNTERS, Counter, Metric, ROUND_TRIPS};
 use crate::results::{CellRecord, DeferredCost, RoundRecord, RunRecord, TimesRecord};
 
 use super::Distribution;
@@ -65,6 +65,11 @@ impl OwnCost {
     /// The growth of a counter per call; `None` where the server did not report it.
     pub fn per_call(&self, counter: &str) -> Option<f64> {
         self.counters.get(counter).copied()
+    }
+
+    /// The same of a column of own costs, which may be the round trips.
+    pub fn of(&self, column: &Counter) -> Option<f64> {
+        if column.name == ROUND_TRIPS.name { Some(self.round_trips) } else { self.per_call(column.name) }
     }
 }
 

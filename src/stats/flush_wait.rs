@@ -1,11 +1,9 @@
 //! Operations whose own time is mostly the wait for flushes of the journal: a faster disk would change their ratios.
 
-use crate::record::Metric;
 use crate::results::RunRecord;
 
 use super::break_even::writes;
-use super::series::{RoundSeries, SeriesKey};
-use super::{judged, own_cost};
+use super::{judged, own_cost, own_time};
 
 /// An operation of a strategy that mostly waits for flushes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,7 +27,7 @@ pub fn flush_waits(record: &RunRecord) -> Vec<FlushWait> {
     };
     let of = |operation: usize, strategy: usize| {
         let cost = own_cost(record, strategy, operation)?;
-        let mean = RoundSeries::of(record, SeriesKey::new(Metric::MEAN, strategy, Some(operation))).value?;
+        let mean = own_time(record, strategy, operation)?;
         let cpu = cost.per_call("cpu_us")? * 1e3;
         let is_mostly = mean - cpu > mean / 2.0 && flush * 1e9 * cost.round_trips > mean / 2.0;
         is_mostly.then_some(FlushWait { operation, strategy, mean, cpu })

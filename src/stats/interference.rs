@@ -4,7 +4,7 @@ use crate::record::Metric;
 use crate::results::RunRecord;
 
 use super::compare::{Limits, MINIMUM_ROUNDS, SIGNIFICANCE};
-use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
+use super::estimate::{Estimate, log_ratios};
 use super::series::{RoundSeries, SeriesKey};
 use super::student::t_quantile;
 
@@ -17,11 +17,10 @@ pub struct Interference {
     pub operation: usize,
     /// The mean time divided by the baseline's.
     pub ratio: f64,
-    /// The interval of the ratio, which holds for all identical programs at once (Bonferroni).
-    pub interval: ConfidenceInterval,
 }
 
-/// The identical programs of one part whose times differ beyond the noise floor.
+/// The identical programs of one part whose times differ beyond the noise floor, by intervals that hold for all of them at once
+/// (Bonferroni).
 pub fn interference(record: &RunRecord) -> Vec<Interference> {
     let times = |strategy: usize, operation: usize| {
         RoundSeries::of(record, SeriesKey::new(Metric::MEAN, strategy, Some(operation))).rounds
@@ -34,7 +33,7 @@ pub fn interference(record: &RunRecord) -> Vec<Interference> {
         let rounds = Some(estimate.rounds).filter(|rounds| *rounds >= MINIMUM_ROUNDS)?;
         let interval = estimate.interval(t_quantile(confidence, rounds - 1))?;
         let is_beyond = interval.low.ln() > floor || interval.high.ln() < -floor;
-        is_beyond.then(|| Interference { strategy, operation, ratio: estimate.ratio(), interval })
+        is_beyond.then(|| Interference { strategy, operation, ratio: estimate.ratio() })
     });
     found.collect()
 }
@@ -53,7 +52,7 @@ mod tests {
         run.identical = vec![identical(0), identical(2)];
         let found = interference(&run);
         assert_eq!(found.len(), 1, "the times of count do not differ: {found:?}");
-        assert!((found[0].strategy, found[0].operation) == (1, 0) && found[0].interval.high < 1.0, "{found:?}");
+        assert!((found[0].strategy, found[0].operation) == (1, 0) && found[0].ratio < 1.0, "{found:?}");
         run.rounds.truncate(5);
         assert_eq!(interference(&run), []);
     }

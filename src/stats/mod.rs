@@ -88,7 +88,7 @@ pub use validity::{
     EnvironmentWarning, InvalidReason, environment_warnings, invalid_reasons, is_valid, misses_named_rate, overloaded,
     wrong,
 };
-pub(crate) use view::{CALLS_BEYOND, distinct, selected};
+pub(crate) use view::{CALLS_BEYOND, distinct, grouped, selected};
 pub use view::{Role, all_operations, cells, inspected, judged, loaded, operations, role};
 
 pub use warm_up::{Unsettled, is_growing, unsettled};

@@ -13,8 +13,6 @@ pub struct Ranking {
     pub quantity: Quantity,
     /// The strategy with the lowest time, or the most calls per second.
     pub best: usize,
-    /// The baseline strategy.
-    pub baseline: usize,
     /// Every judged arm against the baseline, in the order of the run.
     pub against_baseline: Vec<Comparison>,
     /// The best arm against every other judged arm that is not overloaded, in the order of the run.
@@ -26,7 +24,6 @@ impl ArmComparison {
     /// number.
     pub fn ranking(&self) -> Option<Ranking> {
         let (arms, quantity) = (self.arms(), Quantity::of(self.metric));
-        let baseline = arms.first()?.strategy;
         let judged: Vec<&ArmTimes> = arms.iter().filter(|arm| arm.role == Role::Judged).collect();
         let ranked = || judged.iter().copied().filter(|arm| arm.overloaded.is_none());
         let typical = |arm: &ArmTimes| geometric_mean(&arm.series.rounds).map(|mean| quantity.as_time(mean));
@@ -35,7 +32,7 @@ impl ArmComparison {
         let against_baseline: Vec<Comparison> =
             judged.iter().filter_map(|arm| self.with_baseline(arm.strategy).cloned()).collect();
         let best_against = ranked().filter_map(|arm| self.pair(best, arm.strategy)).collect();
-        let ranking = Ranking { quantity, best, baseline, against_baseline, best_against };
+        let ranking = Ranking { quantity, best, against_baseline, best_against };
         (!ranking.against_baseline.is_empty()).then_some(ranking)
     }
 }
@@ -78,7 +75,7 @@ mod tests {
     fn the_fastest_is_faster_than_each_other_arm() {
         let mut arms = vec![arm(0, &[4.0; 8]), arm(1, &[1.0; 8]), arm(2, &[2.0, 2.0, 0.9, 2.0, 2.0, 2.0, 2.0, 2.0])];
         let made = of(&arms).unwrap();
-        assert_eq!((made.best, made.baseline, others(&made)), (1, 0, vec![0, 2]));
+        assert_eq!((made.best, others(&made)), (1, vec![0, 2]));
         // One round in which another arm was ahead does not decide.
         assert!(made.is_clear());
         assert!((made.best_against[0].ratio.unwrap().mean - 0.25).abs() < 1e-12);

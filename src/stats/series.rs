@@ -58,11 +58,11 @@ impl RoundSeries {
     }
 }
 
-/// How far the repeat of a run shows that noise alone moves the log ratio of a number from 0; `None` without a repeat.
-pub(crate) fn repeat_band(record: &RunRecord, key: SeriesKey) -> Option<f64> {
+/// A number of the repeat divided by that of the baseline: what noise alone does to it. `None` without a repeat.
+pub(crate) fn repeat_estimate(record: &RunRecord, key: SeriesKey) -> Option<Estimate> {
     let repeat = record.strategies.iter().position(|strategy| strategy.is_repeat)?;
     let alone = |strategy| of_arm(record, SeriesKey { strategy, ..key });
-    Estimate::of(&log_ratios(&alone(repeat), &alone(0)))?.band()
+    Estimate::of(&log_ratios(&alone(repeat), &alone(0)))
 }
 
 /// The value of a number over all rounds.

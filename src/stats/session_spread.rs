@@ -27,6 +27,7 @@ use crate::results::{
 
 use super::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use super::family::Family;
+use super::latency::arithmetic_mean;
 use super::series::{RoundSeries, SeriesKey};
 use super::student::t_quantile;
 use super::view::judged;
@@ -128,16 +129,11 @@ pub fn session_ratios(
 /// Returns the ratio of two strategies that is quoted of these sessions; `None` where no two have it. `run` is the interval of the
 /// newest session's run, which is quoted around the mean where it is the wider one.
 pub fn quoted(ratios: &[Estimate], spread: SessionSpread, run: Option<ConfidenceInterval>) -> Option<QuotedRatio> {
-    let (mean, sessions) = (mean(ratios.iter().map(|one| one.mean))?, ratios.len());
+    let (mean, sessions) = (arithmetic_mean(ratios.iter().map(|one| one.mean))?, ratios.len());
     let of_run = run.map_or(0.0, |run| (run.high / run.low).ln() / 2.0);
     let half_width = spread.half_width(ratios)?.max(of_run);
     let interval = ConfidenceInterval { low: (mean - half_width).exp(), high: (mean + half_width).exp() };
     (sessions > 1 && half_width.is_finite()).then_some(QuotedRatio { ratio: mean.exp(), interval, sessions })
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
-    (count > 0).then(|| sum / f64::from(count))
 }
 
 impl From<SpreadRecord> for SessionSpread {
@@ -158,12 +154,8 @@ impl SessionSpread {
     fn half_width(&self, ratios: &[Estimate]) -> Option<f64> {
         let errors = ratios.iter().map(|one| Some(one.error()?.powi(2))).collect::<Option<Vec<f64>>>()?;
         let rounds = ratios.iter().map(|one| one.rounds).min()?;
-        let variance = (self.tau.powi(2) + mean(errors.iter().copied())?) * (1.0 + 1.0 / ratios.len() as f64);
-        Some(self.quantile(rounds) * variance.sqrt())
-    }
-
-    fn quantile(&self, rounds: usize) -> f64 {
-        t_quantile(TWO_SIDED, self.freedom.min(rounds.saturating_sub(1)).max(1))
+        let variance = (self.tau.powi(2) + arithmetic_mean(errors.into_iter())?) * (1.0 + 1.0 / ratios.len() as f64);
+        Some(t_quantile(TWO_SIDED, self.freedom.min(rounds.saturating_sub(1)).max(1)) * variance.sqrt())
     }
 
     /// By how much (0.1 for 10 %) the ratio of another session may differ beyond the interval of a run: 95 % of all pairs of
@@ -190,10 +182,14 @@ impl SessionSpread {
 fn pairs(sessions: &[SessionRecord], metric: PublishedMetric) -> Vec<SessionPair> {
     let names = sessions.iter().filter_map(|session| session.numbers.get(&metric)).flat_map(BTreeMap::keys);
     let names: Vec<&String> = names.collect::<BTreeSet<_>>().into_iter().collect();
-    let pair = |(place, strategy): (usize, &&String)| {
-        names[..place].iter().map(|against| SessionPair::of(sessions, metric, strategy, against)).collect::<Vec<_>>()
+    let pair = |strategy: &str, against: &str| SessionPair {
+        strategies: [strategy.to_owned(), against.to_owned()],
+        ratios: session_ratios(sessions, metric, strategy, against),
     };
-    let all = names.iter().enumerate().flat_map(pair);
+    let all = names
+        .iter()
+        .enumerate()
+        .flat_map(|(place, strategy)| names[..place].iter().map(|against| pair(strategy, against)).collect::<Vec<_>>());
     all.filter(|pair| pair.ratios.len() > 1 && pair.ratios.iter().all(|one| one.error().is_some())).collect()
 }
 
@@ -201,13 +197,6 @@ fn pairs(sessions: &[SessionRecord], metric: PublishedMetric) -> Vec<SessionPair
 struct SessionPair {
     strategies: [String; 2],
     ratios: Vec<Estimate>,
-}
-
-impl SessionPair {
-    fn of(sessions: &[SessionRecord], metric: PublishedMetric, strategy: &str, against: &str) -> SessionPair {
-        let ratios = session_ratios(sessions, metric, strategy, against);
-        SessionPair { strategies: [strategy.to_owned(), against.to_owned()], ratios }
-    }
 }
 
 /// The sums of the moment estimate.
@@ -225,9 +214,9 @@ impl Moments {
         let of_pair = |pair: &SessionPair| {
             let ratios: Vec<Option<f64>> = pair.ratios.iter().map(|one| Some(one.mean)).collect();
             let deviation = Estimate::of(&ratios).and_then(|one| one.deviation).unwrap_or_default();
-            let sampling = mean(pair.ratios.iter().filter_map(|one| Some(one.error()?.powi(2)))).unwrap_or_default();
+            let sampling = arithmetic_mean(pair.ratios.iter().filter_map(|one| Some(one.error()?.powi(2))));
             let freedom = weight * (pair.ratios.len() - 1) as f64;
-            Moments { excess: freedom * (deviation.powi(2) - sampling), freedom }
+            Moments { excess: freedom * (deviation.powi(2) - sampling.unwrap_or_default()), freedom }
         };
         pairs.iter().map(of_pair).fold(Moments::default(), Moments::plus)
     }

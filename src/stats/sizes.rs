@@ -57,9 +57,9 @@ fn growth_of(record: &RunRecord, strategy: usize, name: &str) -> CollectionGrowt
     let before: Vec<_> = cells(record, strategy).filter_map(|cell| cell.before.iter().find(is_named)).collect();
     let after: Vec<_> = cells(record, strategy).filter_map(|cell| cell.after.iter().find(is_named)).collect();
     let all = || before.iter().chain(&after);
-    let mean = |of: &dyn Fn(&CollectionSizes) -> f64| Change {
-        before: average(before.iter().copied(), of),
-        after: average(after.iter().copied(), of),
+    let mean = |of: &dyn Fn(&CollectionSizes) -> f64| {
+        let side = |sizes: &[&CollectionSizes]| arithmetic_mean(sizes.iter().copied().map(of)).unwrap_or(0.0);
+        Change { before: side(&before), after: side(&after) }
     };
     let largest = |sizes: &[&CollectionSizes]| sizes.iter().map(|sizes| sizes.max).max().unwrap_or(0) as f64;
     CollectionGrowth {
@@ -77,11 +77,6 @@ fn growth_of(record: &RunRecord, strategy: usize, name: &str) -> CollectionGrowt
         checkpointed: all().all(|sizes| sizes.checkpointed),
         imbalance: arithmetic_mean(after.iter().filter_map(|sizes| sizes.imbalance())),
     }
-}
-
-/// The mean over some items; 0 without any.
-fn average<I>(items: impl Iterator<Item = I>, of: impl Fn(I) -> f64) -> f64 {
-    arithmetic_mean(items.map(of)).unwrap_or(0.0)
 }
 
 #[cfg(test)]

@@ -65,6 +65,18 @@ pub(crate) fn selected(operations: &[OperationRecord], operation: Option<usize>)
     }
 }
 
+/// Returns the values of every key, keys and values in their order.
+pub(crate) fn grouped<K: PartialEq, V>(items: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in items {
+        match groups.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}
+
 /// Returns the items without repetitions, in their order.
 pub(crate) fn distinct<I: PartialEq>(items: impl Iterator<Item = I>) -> Vec<I> {
     items.fold(Vec::new(), |mut distinct, item| {

@@ -7,7 +7,7 @@ use crate::report::run::decision::phrase::{self, factor, factor_interval};
 use crate::stats::run_comparison::{
     ComparedUnit, Disturbance, OperationChange, RunComparison, StrategyChange, TimeChange,
 };
-use crate::stats::{Quantity, Ratio, Reason, Verdict};
+use crate::stats::{ConfidenceInterval, Quantity, Ratio, Reason, Verdict};
 
 use super::limit;
 
@@ -26,15 +26,19 @@ pub(super) fn findings(
             _ if change.obstacles != [None; 2] => obstacles_text(change.obstacles),
             None => NOTHING.to_owned(),
             Some(mean) => {
-                let ratio = Ratio { mean, interval: change.interval, rounds: 0 };
                 let relative = found.relative_to.as_ref().map(|name| format!(", relative to {}", plain(name)));
-                let interval = factor_interval(&ratio).map_or_else(String::new, |interval| format!(" ({interval})"));
-                factor(mean, Quantity::Time) + &interval + &relative.unwrap_or_default()
+                changed(mean, change.interval) + &relative.unwrap_or_default()
             }
         };
         Finding { name, text, is_difference: true }
     };
     all.into_iter().map(finding).collect()
+}
+
+/// How much longer or shorter a time is, and the interval of that.
+fn changed(mean: f64, interval: Option<ConfidenceInterval>) -> String {
+    let interval = factor_interval(&Ratio { mean, interval, rounds: 0 });
+    factor(mean, Quantity::Time) + &interval.map_or_else(String::new, |interval| format!(" ({interval})"))
 }
 
 /// The name of an operation, and of the metric that is not its mean.
@@ -138,12 +142,8 @@ fn disturbance(one: Disturbance, reference: &str) -> String {
             percent(ratio.max(ratio.recip()) - 1.0)
         ),
         Disturbance::Reference { ratio, interval } => {
-            let ratio = Ratio { mean: ratio, interval: Some(interval), rounds: 0 };
-            let interval = factor_interval(&ratio).map_or_else(String::new, |interval| format!(" ({interval})"));
-            format!(
-                "{reference}, which the others are compared with, is itself {}{interval} in B",
-                factor(ratio.mean, Quantity::Time)
-            )
+            let changed = changed(ratio, Some(interval));
+            format!("{reference}, which the others are compared with, is itself {changed} in B")
         }
     }
 }

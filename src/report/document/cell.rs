@@ -43,8 +43,6 @@ pub struct Cell {
     pub text: String,
     /// What is written smaller after the text, such as an interval.
     pub remark: String,
-    /// What a screen reader says before the text.
-    pub spoken: &'static str,
     /// How it looks.
     pub tone: Tone,
     /// Where the details are.
@@ -62,7 +60,7 @@ impl<T: Into<String>> From<T> for Cell {
 impl Cell {
     /// A cell without a text.
     pub const BLANK: Cell =
-        Cell { text: String::new(), remark: String::new(), spoken: "", tone: Tone::Plain, link: None, value: None };
+        Cell { text: String::new(), remark: String::new(), tone: Tone::Plain, link: None, value: None };
 
     /// A text.
     pub fn text(text: impl Into<String>) -> Cell {

@@ -1,6 +1,6 @@
 //! What a call costs the server, as a report shows it.
 
-use crate::record::{COUNTERS, Counter, MEMBER_REQUESTS, ROUND_TRIPS, Shown, Unit};
+use crate::record::{COUNTERS, Counter, MEMBER_REQUESTS, Shown, Unit};
 use crate::report::document::format::{bytes, count, plain, three, time};
 use crate::results::{Part, RunRecord, StrategyRecord};
 use crate::stats::{self, BesideJob, Cost, Distribution};
@@ -92,10 +92,7 @@ pub(crate) fn costs(record: &RunRecord) -> Costs {
 fn own_costs(record: &RunRecord, columns: &[&'static Counter]) -> Vec<OfOperation<Vec<Option<f64>>>> {
     let of = |record: &RunRecord, strategy: usize, operation: usize| {
         let cost = stats::own_cost(record, strategy, operation)?;
-        let value = |column: &&'static Counter| {
-            if column.name == ROUND_TRIPS.name { Some(cost.round_trips) } else { cost.per_call(column.name) }
-        };
-        Some(columns.iter().map(value).collect::<Vec<_>>())
+        Some(columns.iter().map(|column| cost.of(column)).collect::<Vec<_>>())
     };
     let costs = if record.part == Some(Part::Own) { of_operations(record, of) } else { Vec::new() };
     if costs.iter().any(|cost| cost.found.iter().any(Option::is_some)) { costs } else { Vec::new() }

@@ -5,9 +5,9 @@ use crate::report::Report;
 use crate::report::document::format::{marked, percent, plain};
 use crate::report::document::{Cell, Column, Forms, Headline, Kind, Row, Section, Table, column};
 use crate::results::{QueryPlanRecord, RunRecord};
-use crate::stats::{self, Cause, Criterion, MixEstimate, OwnCost, WaitReason, cause, mix_shares, own_cost, own_time};
+use crate::stats::{self, Cause, Criterion, MixEstimate, WaitReason, cause, mix_shares, own_cost, own_time};
 
-use super::decision::{Judged, difference_of, mechanism};
+use super::decision::{Judged, differences, mechanism};
 use super::parts::PartEvaluations;
 
 /// Counters that are shown besides the columns of own costs where one of the strategies has some.
@@ -45,7 +45,7 @@ impl ExplainedPair {
         let answered = || {
             let parts = PartEvaluations::new(record);
             let judged = Judged::of(&parts)?;
-            difference_of(&judged)
+            differences(&judged).into_iter().next()
         };
         let estimate = MixEstimate::new(own);
         let slower_first = |[one, other]: [usize; 2]| {
@@ -84,8 +84,8 @@ fn ratio(estimate: &MixEstimate, [slower, faster]: [usize; 2]) -> f64 {
 
 /// The strategies with the largest and the smallest own time of the mix.
 fn ends(own: &RunRecord, estimate: &MixEstimate) -> Option<[usize; 2]> {
-    let all = own.strategies.iter().enumerate().filter(|(_, one)| !one.is_repeat && !one.is_unsafe);
-    let mut all: Vec<(usize, f64)> = all.filter_map(|(place, _)| Some((place, estimate.mean(place)?))).collect();
+    let all = stats::judged(own).filter_map(|place| Some((place, estimate.mean(place)?)));
+    let mut all: Vec<(usize, f64)> = all.collect();
     all.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let ([slowest, ..], [.., fastest]) = (&all[..], &all[..]) else { return None };
     (slowest.0 != fastest.0).then_some([slowest.0, fastest.0])
@@ -192,10 +192,6 @@ fn side_by_side(id: &'static str, title: &'static str, lines: [Vec<String>; 2], 
 fn table(own: &RunRecord, subject: ExplainedPair, names: &[String; 2]) -> Table {
     let costs = subject.pair.map(|strategy| own_cost(own, strategy, subject.operation).unwrap_or_default());
     let times = subject.pair.map(|strategy| own_time(own, strategy, subject.operation));
-    let value = |cost: &OwnCost, counter: &Counter| match counter.name {
-        "round_trips" => Some(cost.round_trips),
-        name => cost.per_call(name),
-    };
     let row = |label: &str, unit: Unit, values: [Option<f64>; 2]| {
         let cells = values.map(|value| Cell::number(value, |value| unit.text(value)));
         Row { cells: cells.into(), ..Row::new(label) }
@@ -204,7 +200,7 @@ fn table(own: &RunRecord, subject: ExplainedPair, names: &[String; 2]) -> Table 
     let is_some = |values: &[Option<f64>; 2]| values.iter().flatten().any(|value| *value > 0.0);
     let columns = Counter::own_cost_columns().into_iter().chain(Counter::router_columns());
     let counted = columns.chain(more).filter_map(|counter| {
-        let values = [value(&costs[0], counter), value(&costs[1], counter)];
+        let values = [costs[0].of(counter), costs[1].of(counter)];
         is_some(&values).then(|| row(counter.label, counter.unit, values))
     });
     let rows = std::iter::once(row("time", Unit::Nanoseconds, times)).chain(counted).collect();

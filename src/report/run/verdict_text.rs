@@ -2,7 +2,7 @@
 
 use crate::report::document::format::{count, counted, listed, percent, plain, three};
 use crate::results::{LoadModel, Preset, RunRecord, RunSettings, SkippedStrategy, Status, in_percent};
-use crate::stats::{ArmComparison, ComparisonFamily, OutcomeTotals, Role, SIGNIFICANCE, invalid_reasons, role};
+use crate::stats::{ArmComparison, ComparisonFamily, OutcomeTotals, SIGNIFICANCE, invalid_reasons, judged};
 
 use super::evaluation::StrategyResults;
 
@@ -57,7 +57,7 @@ pub(crate) fn sensitivity(families: &[&ComparisonFamily]) -> Option<String> {
 
 /// Why a run has no verdict at all.
 pub(crate) fn no_verdict(record: &RunRecord) -> Option<String> {
-    let judged = (0..record.strategies.len()).filter(|place| role(record, *place) == Role::Judged).count();
+    let judged = judged(record).count();
     let rounds = counted(record.rounds.len() as u64, "round");
     let baseline =
         record.strategies.first().filter(|baseline| baseline.is_unsafe).map(|baseline| plain(&baseline.name));

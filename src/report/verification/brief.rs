@@ -1,8 +1,7 @@
 //! A verification in at most [`MOST_LINES`] lines of a terminal, the verdict last.
 
 use crate::report::document::{Listing, Tone, counted, enumerated, plain, wrap};
-use crate::report::write::brief::ToneLine;
-use crate::report::write::terminal::unmarked;
+use crate::report::write::brief::{ToneLine, block, wrapped};
 use crate::results::verification::Verification;
 
 use super::finding::findings_of_safe;
@@ -17,18 +16,13 @@ const MOST_OF_FINDING: usize = 9;
 /// What was compared, what is wrong with safe strategies, and the verdict. Negative controls that fail, as they should, are a line.
 pub(crate) fn lines(verification: &Verification, width: usize) -> Vec<ToneLine> {
     let headline = headline(verification);
-    let wrapped = |tone: Tone, text: &str| {
-        wrap(&unmarked(text), width).into_iter().map(move |line| (tone, line)).collect::<Vec<ToneLine>>()
-    };
+    let wrapped = |tone: Tone, text: &str| wrapped(tone, text, width);
     let mut before = vec![(Tone::Strong, format!("{}: {}", headline.scenario, headline.title))];
     before.extend(headline.subject.iter().flat_map(|text| wrapped(Tone::Faint, text)));
     let asides = caught(verification).into_iter().map(|text| (Tone::Plain, text));
     let asides = asides.chain(missed(verification).map(|text| (Tone::Bad, text)));
     let asides = asides.chain(gaps(verification).map(|text| (Tone::Bad, text)));
-    let mut after: Vec<ToneLine> = asides.flat_map(|(tone, text)| wrapped(tone, &text)).collect();
-    if !after.is_empty() {
-        after.insert(0, (Tone::Plain, String::new()));
-    }
+    let mut after = block(asides.flat_map(|(tone, text)| wrapped(tone, &text)).collect());
     after.push((Tone::Plain, String::new()));
     after.extend(conclusion(verification).iter().flat_map(|text| wrapped(headline.tone, text)));
     let findings: Vec<Vec<ToneLine>> = findings_of_safe(verification).iter().map(|one| problem(one, width)).collect();

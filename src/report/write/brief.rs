@@ -93,11 +93,12 @@ fn after(report: &Report, decision: &Decision, width: usize) -> Vec<ToneLine> {
 }
 
 /// Lines with a blank one before them; nothing without lines.
-fn block(lines: Vec<ToneLine>) -> Vec<ToneLine> {
+pub(crate) fn block(lines: Vec<ToneLine>) -> Vec<ToneLine> {
     if lines.is_empty() { lines } else { std::iter::once((Tone::Plain, String::new())).chain(lines).collect() }
 }
 
-fn wrapped(tone: Tone, text: &str, width: usize) -> Vec<ToneLine> {
+/// A text as lines in a tone.
+pub(crate) fn wrapped(tone: Tone, text: &str, width: usize) -> Vec<ToneLine> {
     wrap(&unmarked(text), width).into_iter().map(|line| (tone, line)).collect()
 }
 

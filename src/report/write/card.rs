@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::report::document::chart::svg::{Svg, escape};
-use crate::report::document::chart::{COLUMNS, Chart, STYLE, cut};
+use crate::report::document::chart::svg::Svg;
+use crate::report::document::chart::{COLUMNS, Chart, cut, svg_file};
 use crate::report::document::format::wrap;
 use crate::report::{Renderer, Report};
 
@@ -50,14 +50,7 @@ impl Renderer for Card {
         charts(&mut svg, report, top + 20.0);
         let scale = decision.map_or_else(|| headline.subject.join(" "), |decision| decision.scale.clone());
         svg.text("scale", (MARGIN, HEIGHT - 16.0), &cut(&scale.replace('`', ""), 146));
-        writeln!(
-            out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart file\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" \
-             height=\"{HEIGHT}\" role=\"img\"><title>{}</title><style>{STYLE}{FONTS}</style>\
-             <rect class=\"surface\" width=\"100%\" height=\"100%\"/>{}</svg>",
-            escape(&headline.title),
-            svg.as_str()
-        )
+        out.write_str(&svg_file((WIDTH, HEIGHT), &headline.title, FONTS, &svg))
     }
 }
 
@@ -103,6 +96,7 @@ fn charts(svg: &mut Svg, report: &Report, top: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::document::chart::svg::escape;
     use crate::stats::sample;
 
     fn card(report: &Report) -> String {

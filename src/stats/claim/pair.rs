@@ -4,7 +4,7 @@ use crate::record::{Metric, OutcomeKind, TimeMetric};
 use crate::results::{ClaimResult, Preset, Reason, RunRecord, Verdict};
 use crate::stats::compare::{ArmTimes, Judge, Limits, MINIMUM_ROUNDS, Quantity, SIGNIFICANCE, obstacle};
 use crate::stats::estimate::{Estimate, log_ratios};
-use crate::stats::series::{RoundSeries, SeriesKey, repeat_band};
+use crate::stats::series::{RoundSeries, SeriesKey, repeat_estimate};
 use crate::stats::shared_cache::SharedCache;
 
 use super::question::ClaimSide;
@@ -91,6 +91,6 @@ impl StrategyPair<'_> {
     /// How far the repeat shows that noise alone moves this metric's log ratio from 0, in the noisier of two operations.
     fn band(&self) -> Option<f64> {
         let sides = [self.mine, self.theirs].into_iter();
-        sides.filter_map(|side| repeat_band(self.record, self.key(side))).reduce(f64::max)
+        sides.filter_map(|side| repeat_estimate(self.record, self.key(side))?.band()).reduce(f64::max)
     }
 }

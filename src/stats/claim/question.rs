@@ -94,7 +94,7 @@ impl<'r> MeasuredRun<'r> {
                 Self::counts(claim.relation, (side, other), |side| count::number(part, metric, side))
             }
             DecidingNumber::Audit(audit) => {
-                let last = self.last()?;
+                let last = inspected(self.parts).ok_or(Reason::NotReported)?;
                 let anomalies = |side: ClaimSide| count::anomalies(last, audit, side.strategy);
                 let mut decision = Self::counts(claim.relation, (side, other), anomalies)?;
                 // Chance decides whether a race happens: none that did does not refute that one can.
@@ -145,11 +145,6 @@ impl<'r> MeasuredRun<'r> {
     /// The first of these parts that was measured.
     fn part(self, parts: &[Part]) -> Result<&'r RunRecord, Reason> {
         parts.iter().find_map(|part| self.parts.get(part)).ok_or(Reason::NotReported)
-    }
-
-    /// The part whose cells have the sizes and audits.
-    fn last(self) -> Result<&'r RunRecord, Reason> {
-        inspected(self.parts).ok_or(Reason::NotReported)
     }
 
     /// The strategies and operations of a claim, which all must be part of the run.

@@ -7,8 +7,8 @@
 use crate::record::Metric;
 use crate::results::RunRecord;
 use crate::stats::compare::UNSTABLE;
-use crate::stats::estimate::{ConfidenceInterval, Estimate, log_ratios};
-use crate::stats::series::{RoundSeries, SeriesKey};
+use crate::stats::estimate::ConfidenceInterval;
+use crate::stats::series::{SeriesKey, repeat_estimate};
 use crate::stats::validity::{STEAL, median};
 use crate::stats::{cells, overloaded};
 
@@ -125,8 +125,6 @@ fn repeat(side: Side, run: &RunRecord) -> Option<Disturbance> {
 
 /// The one measurement of the baseline divided by the other, where they are too far apart for times to be judged.
 pub(crate) fn repeat_ratio(run: &RunRecord) -> Option<f64> {
-    let repeat = run.strategies.iter().position(|strategy| strategy.is_repeat)?;
-    let alone = |strategy| RoundSeries::alone(run, SeriesKey::new(Metric::MEAN, strategy, None)).rounds;
-    let found = Estimate::of(&log_ratios(&alone(repeat), &alone(0)))?;
+    let found = repeat_estimate(run, SeriesKey::new(Metric::MEAN, 0, None))?;
     (found.mean.abs() > UNSTABLE.ln_1p()).then(|| found.ratio())
 }

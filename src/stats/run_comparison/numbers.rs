@@ -5,7 +5,7 @@ use crate::results::{CellRecord, Part, PublishedMetric, Reason, RunRecord, Verdi
 use crate::stats::compare::{ArmTimes, MINIMUM_ROUNDS};
 use crate::stats::estimate::{ConfidenceInterval, Estimate, log_ratios};
 use crate::stats::latency::{arithmetic_mean, geometric_mean};
-use crate::stats::series::{RoundSeries, SeriesKey, repeat_band};
+use crate::stats::series::{RoundSeries, SeriesKey, repeat_estimate};
 use crate::stats::session_spread::{SessionSpread, published_spread};
 use crate::stats::welch::Shift;
 use crate::stats::{cells, outcome_totals, selected};
@@ -85,7 +85,7 @@ impl<'a> Numbers<'a> {
             relative: usable.map(relative),
             noise: sides
                 .all()
-                .filter_map(|record| repeat_band(record, SeriesKey::new(metric, 0, operation)))
+                .filter_map(|record| repeat_estimate(record, SeriesKey::new(metric, 0, operation))?.band())
                 .fold(0.0, f64::max),
             obstacles: obstacles(sides, strategy, operation),
             unusable,

@@ -188,15 +188,19 @@ fn picture(file: &'static str, title: &str, charts: &[Chart], columns: usize, se
         }
         top += row.iter().map(|chart| chart.size.1).fold(0.0, f64::max) + GAP;
     }
-    let (width, height) = (number(width), number(top - GAP + MARGIN));
-    let text = format!(
+    Picture { file, text: svg_file((width, top - GAP + MARGIN), title, "", &svg) }
+}
+
+/// A whole SVG file; `style` is in addition to [`STYLE`].
+pub(crate) fn svg_file((width, height): (f64, f64), title: &str, style: &str, body: &Svg) -> String {
+    let (width, height) = (number(width), number(height));
+    format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart file\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\" role=\"img\"><title>{}</title><style>{STYLE}</style>\
+         height=\"{height}\" role=\"img\"><title>{}</title><style>{STYLE}{style}</style>\
          <rect class=\"surface\" width=\"100%\" height=\"100%\"/>{}</svg>\n",
         escape(title),
-        svg.as_str()
-    );
-    Picture { file, text }
+        body.as_str()
+    )
 }
 
 /// Draws names and looks of the strategies below `top`; returns the lower end.

@@ -125,17 +125,17 @@ fn prices<'p>(judged: &'p Judged) -> [Price<'p>; 3] {
 }
 
 /// The strategies that need least and most of something, and how much.
-fn ends(price: &Price, among: Vec<usize>) -> Option<[(usize, f64); 2]> {
-    let known = || among.iter().filter_map(|place| Some((*place, (price.of)(*place)?)));
+fn ends(of: impl Fn(usize) -> Option<f64>, among: Vec<usize>) -> Option<[(usize, f64); 2]> {
+    let known: Vec<(usize, f64)> = among.into_iter().filter_map(|place| Some((place, of(place)?))).collect();
     let order = |(_, a): &(usize, f64), (_, b): &(usize, f64)| a.total_cmp(b);
-    Some([known().min_by(order)?, known().max_by(order)?])
+    Some([known.iter().copied().min_by(order)?, known.iter().copied().max_by(order)?])
 }
 
 /// What the best strategy, or one of the best, costs more of than the cheapest judged one.
 fn dear(judged: &Judged) -> Vec<String> {
     let text = |price: &Price| {
-        let [_, (dearest, most)] = ends(price, judged.answer.leading())?;
-        let [(cheapest, least), _] = ends(price, judged.judged())?;
+        let [_, (dearest, most)] = ends(&price.of, judged.answer.leading())?;
+        let [(cheapest, least), _] = ends(&price.of, judged.judged())?;
         let is_high = least > 0.0 && most >= PRICE * least;
         let Price { what, unit, .. } = price;
         let (with, name) = (with(judged, dearest), judged.marked(cheapest));
@@ -146,11 +146,8 @@ fn dear(judged: &Judged) -> Vec<String> {
 
 /// That the best strategy has the highest 99th percentile of response times, where no comparison of them says so.
 fn tail(judged: &Judged) -> Vec<String> {
-    let at = |place: usize| Some((place, judged.parts.number_of_mix(Criterion::TAIL, place)?));
-    let known: Vec<(usize, f64)> = judged.judged().into_iter().filter_map(at).collect();
-    let order = |(_, a): &(usize, f64), (_, b): &(usize, f64)| a.total_cmp(b);
-    let ends = known.iter().copied().max_by(|a, b| order(a, b)).zip(known.iter().copied().min_by(|a, b| order(a, b)));
-    let Some(((worst, most), (lowest, least))) = ends else { return Vec::new() };
+    let ends = ends(|place| judged.parts.number_of_mix(Criterion::TAIL, place), judged.judged());
+    let Some([(lowest, least), (worst, most)]) = ends else { return Vec::new() };
     let tested = judged.parts.of_mix(Criterion::TAIL.part, Criterion::TAIL.metric);
     let verdict = tested.and_then(|question| question.pair(worst, lowest)).map(|one| one.verdict);
     if Some(worst) != judged.answer.winner() || most < TAIL * least || verdict == Some(Verdict::Slower) {
@@ -171,7 +168,7 @@ pub(super) fn tie_breaker(judged: &Judged) -> Option<String> {
     let is_level = |place: &usize| !judged.answer.trade_offs().any(|one| one.against == *place);
     let level: Vec<usize> = judged.answer.leading().into_iter().filter(is_level).collect();
     prices(judged).into_iter().find_map(|price| {
-        let [(cheapest, least), (dearest, most)] = ends(&price, level.clone())?;
+        let [(cheapest, least), (dearest, most)] = ends(&price.of, level.clone())?;
         let is_much = least > 0.0 && most >= PRICE * least;
         let than = (level.len() > 2).then(|| judged.name(dearest));
         is_much.then(|| phrase::tie_breaker(judged.name(cheapest), price.what, 1.0 - least / most, than))

@@ -21,7 +21,7 @@ use super::parts::PartEvaluations;
 use super::under_load::LoadCurve;
 pub(crate) use answer::Judged;
 pub(crate) use next_step::NextStep;
-pub(crate) use why::{difference_of, mechanism};
+pub(crate) use why::{differences, mechanism};
 
 /// Why no strategy has a number that decides.
 fn nothing_compared(parts: &PartEvaluations) -> String {

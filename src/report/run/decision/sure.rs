@@ -5,7 +5,7 @@ use crate::report::document::format::{listed, percent};
 use crate::results::PublishedMetric;
 use crate::stats::{
     ArmComparison, ArmTimes, ConfidenceInterval, Criterion, CriterionResult, PairDecision, PairOutcome, Quantity, Role,
-    Verdict, further_between_sessions, least_effect,
+    Verdict, distinct, further_between_sessions, grouped, least_effect,
 };
 
 use super::answer::{Judged, published};
@@ -17,18 +17,11 @@ const CLOSE: f64 = 0.1;
 impl Judged<'_> {
     /// How sure the answer is, a sentence per criterion: rounds ahead, intervals, and the baseline measured twice.
     pub(crate) fn sure(&self) -> String {
-        let baseline = self.answer.baseline;
-        let named = phrase::named_losers(&self.answer.beaten(), |one| one.strategy == baseline)
-            .into_iter()
-            .map(|one| one.strategy)
-            .collect::<Vec<_>>();
-        let open = self
-            .answer
-            .pairs
-            .iter()
-            .map(|one| one.against)
-            .filter(|one| self.answer.winner().is_none() && !named.contains(one));
-        let against: Vec<usize> = named.iter().copied().chain(open).collect();
+        let beaten = self.answer.beaten();
+        let named = phrase::named_losers(&beaten, |one| one.strategy == self.answer.baseline);
+        let named = named.into_iter().map(|one| one.strategy);
+        let others = self.answer.pairs.iter().map(|one| one.against).filter(|_| self.answer.winner().is_none());
+        let against = distinct(named.chain(others));
         let of = |criterion: &Criterion| self.sentence(*criterion, &against);
         let certainty = std::iter::once(self.certainty());
         let sentences = certainty.chain(self.answer.criteria.iter().filter_map(of));
@@ -123,14 +116,8 @@ impl Judged<'_> {
             None => format!("undecided against {}{}", names(&compared), phrase::missed(missed)),
         });
         // Several with one reason are named together.
-        let mut of_reasons: Vec<(String, Vec<&&CriterionResult>)> = Vec::new();
-        for one in others {
-            let why = phrase::undecided(one.comparison.verdict, &|place| self.parts.main().name(place));
-            match of_reasons.iter_mut().find(|(reason, _)| *reason == why) {
-                Some((_, same)) => same.push(one),
-                None => of_reasons.push((why, vec![one])),
-            }
-        }
+        let why = |verdict: Verdict| phrase::undecided(verdict, &|place| self.parts.main().name(place));
+        let of_reasons = grouped(others.into_iter().map(|one| (why(one.comparison.verdict), one)));
         let of_others = of_reasons.iter().map(|(why, all)| format!("not compared with {} ({why})", names(all)));
         of_compared.into_iter().chain(of_others).collect::<Vec<_>>().join(", ")
     }

@@ -3,8 +3,8 @@
 use crate::record::{Counter, Part};
 use crate::report::document::format::{bytes, count, listed, marked, percent, three};
 use crate::stats::{
-    Cause, CostlyOperation, Criterion, CriterionResult, DocumentSize, Evidence, Mechanism, OplogKind, ServerWork,
-    WaitReason, Waiting, cause,
+    Cause, CostlyOperation, Criterion, DocumentSize, Evidence, Mechanism, OplogKind, Ratio, ServerWork, WaitReason,
+    Waiting, cause,
 };
 
 use super::answer::Judged;
@@ -20,11 +20,7 @@ const CANDIDATES: usize = 2;
 const EXPLAINED: usize = 3;
 
 /// A difference to explain: the slower and the faster strategy, the criterion, and how many times.
-struct NamedDifference {
-    pair: [usize; 2],
-    by: Criterion,
-    times: f64,
-}
+type NamedDifference = ([usize; 2], Criterion, f64);
 
 /// A sentence for each strategy of the answer, the largest factor first; of level strategies, what they do alike. `None` where
 /// nothing is decided.
@@ -37,17 +33,16 @@ pub(crate) fn why(judged: &Judged) -> Option<String> {
     if judged.parts.record(Part::Own).is_none() {
         return Some("Not known: this run did not measure own costs (--only).".into());
     }
-    let sentence = |one: &NamedDifference| {
-        let text = Text { judged, pair: one.pair, by: one.by };
-        let reason = match cause(parts, one.by, one.pair, one.times) {
-            Some(Cause::Operations(all)) => text.operations(&all),
-            Some(Cause::Waiting(waiting)) => text.waiting(&waiting),
+    let sentence = |(pair, by, factor): &NamedDifference| {
+        let faster = judged.marked(pair[1]);
+        let reason = match cause(parts, *by, *pair, *factor) {
+            Some(Cause::Operations(all)) => operations(judged, &faster, &all),
+            Some(Cause::Waiting(found)) => waiting(judged, &faster, load(judged, by.part, pair[0]), &found),
             None => "not known: neither own costs nor waiting in the mix predict this difference".into(),
         };
-        format!("{}, {}: {reason}.", judged.marked(one.pair[0]), times(one.times))
+        format!("{}, {}: {reason}.", judged.marked(pair[0]), times(*factor))
     };
-    let sentences: Vec<String> = differences.iter().take(EXPLAINED).map(sentence).collect();
-    (!sentences.is_empty()).then(|| sentences.join(" "))
+    Some(differences.iter().take(EXPLAINED).map(sentence).collect::<Vec<_>>().join(" "))
 }
 
 /// The operations, at least half of the calls, in which level strategies show no difference alone, or that differences cancel out.
@@ -69,33 +64,27 @@ fn level(judged: &Judged) -> Option<String> {
     Some(format!("No difference is found in {calls} alone."))
 }
 
-/// The largest difference of the answer: the slower and the faster strategy, the criterion, and how many times.
-pub(crate) fn difference_of(judged: &Judged) -> Option<([usize; 2], Criterion, f64)> {
-    differences(judged).into_iter().next().map(|one| (one.pair, one.by, one.times))
-}
-
-/// What the answer names: the best strategy against those that it beats, and both sides of a trade-off.
-fn differences(judged: &Judged) -> Vec<NamedDifference> {
+/// What the answer names, the largest difference first: the best strategy against those that it beats, and both sides of a
+/// trade-off.
+pub(crate) fn differences(judged: &Judged) -> Vec<NamedDifference> {
     let answer = &judged.answer;
     let beaten = answer.beaten();
     let named = match answer.winner() {
         Some(_) => named_losers(&beaten, |one| one.strategy == answer.baseline),
         None => beaten.iter().collect(),
     };
-    let named = named.into_iter().filter_map(|one| {
-        let times = one.criterion.quantity().as_time(one.ratio?.mean).recip();
-        Some(NamedDifference { pair: [one.strategy, answer.best], by: one.criterion, times })
-    });
-    let of = |one: &CriterionResult, against: usize| {
-        let times = one.criterion.quantity().as_time(one.comparison.ratio?.mean).recip();
-        let pair = if times < 1.0 { [answer.best, against] } else { [against, answer.best] };
-        Some(NamedDifference { pair, by: one.criterion, times: times.max(times.recip()) })
-    };
+    let named = named.into_iter().map(|one| (one.criterion, one.ratio, one.strategy));
     let sides = answer.trade_offs().flat_map(|one| {
-        [one.ahead(), one.behind()].into_iter().flatten().filter_map(move |result| of(result, one.against))
+        let results = [one.ahead(), one.behind()].into_iter().flatten();
+        results.map(move |result| (result.criterion, result.comparison.ratio, one.against))
     });
-    let mut all: Vec<NamedDifference> = named.chain(sides).collect();
-    all.sort_by(|one, other| other.times.total_cmp(&one.times));
+    let difference = |(by, ratio, against): (Criterion, Option<Ratio>, usize)| {
+        let times = by.quantity().as_time(ratio?.mean).recip();
+        let pair = if times < 1.0 { [answer.best, against] } else { [against, answer.best] };
+        Some((pair, by, times.max(times.recip())))
+    };
+    let mut all: Vec<NamedDifference> = named.chain(sides).filter_map(difference).collect();
+    all.sort_by(|(.., one), (.., other)| other.total_cmp(one));
     all
 }
 
@@ -103,66 +92,54 @@ fn differences(judged: &Judged) -> Vec<NamedDifference> {
 /// random arrivals and one server the mean wait is that of 1.5 calls.
 const BUSY: f64 = 0.6;
 
-struct Text<'j, 'r> {
-    judged: &'j Judged<'r>,
-    pair: [usize; 2],
-    by: Criterion,
+/// `read_post (10 % of calls) reads 421 documents instead of one`.
+fn operations(judged: &Judged, faster: &str, all: &[CostlyOperation]) -> String {
+    let reasons = REASONS / all.len();
+    let said = |one: &CostlyOperation| {
+        let said = one.mechanisms.iter().take(reasons.max(1)).map(|one| mechanism(one, faster));
+        said.collect::<Vec<_>>().join(", and ")
+    };
+    let mut sentences: Vec<String> = Vec::new();
+    let mut last = String::new();
+    for one in all {
+        let (name, calls) = (operation(judged, one.operation), percent(one.calls));
+        let reason = said(one);
+        sentences.push(if reason == last {
+            format!("so does {name} ({calls})")
+        } else {
+            format!("{name} ({calls} of calls) {reason}")
+        });
+        last = reason;
+    }
+    sentences.join("; ")
 }
 
-impl Text<'_, '_> {
-    /// `read_post (10 % of calls) reads 421 documents instead of one`.
-    fn operations(&self, all: &[CostlyOperation]) -> String {
-        let reasons = REASONS / all.len();
-        let faster = self.judged.marked(self.pair[1]);
-        let said = |one: &CostlyOperation| {
-            let said = one.mechanisms.iter().take(reasons.max(1)).map(|one| mechanism(one, &faster));
-            said.collect::<Vec<_>>().join(", and ")
-        };
-        let mut sentences: Vec<String> = Vec::new();
-        let mut last = String::new();
-        for one in all {
-            let (name, calls) = (self.operation(one.operation), percent(one.calls));
-            let reason = said(one);
-            sentences.push(if reason == last {
-                format!("so does {name} ({calls})")
-            } else {
-                format!("{name} ({calls} of calls) {reason}")
-            });
-            last = reason;
-        }
-        sentences.join("; ")
-    }
+fn operation(judged: &Judged, operation: usize) -> String {
+    marked(judged.parts.main_record().map_or("?", |record| &record.operations[operation]))
+}
 
-    fn operation(&self, operation: usize) -> String {
-        marked(self.judged.parts.main_record().map_or("?", |record| &record.operations[operation]))
-    }
-
-    fn waiting(&self, waiting: &Waiting) -> String {
-        let faster = self.judged.marked(self.pair[1]);
-        let [slow, fast] = waiting.stretch.map(times);
-        let stretched = format!("under load, calls take {slow} as long as alone ({faster}: {fast})");
-        let busy = load(self.judged, self.by.part, self.pair[0]).filter(|load| *load >= BUSY);
-        match &waiting.reason {
-            WaitReason::Retries { operation, per_call: [slow, fast] } => format!(
-                "{} collides with other clients and is repeated {} times per call ({faster}: {})",
-                self.operation(*operation),
-                three(*slow),
-                three(*fast)
-            ),
-            WaitReason::Behind { operation, behind, cpu } => format!(
-                "{} has nothing of its own: it is the same commands, and waits behind {} ({} of the CPU time)",
-                self.operation(*operation),
-                self.operation(*behind),
-                percent(*cpu)
-            ),
-            WaitReason::Counted(all) if !all.is_empty() => {
-                format!("{stretched}: {}", evidence(all, &faster))
-            }
-            WaitReason::Counted(_) => match busy {
-                Some(load) => format!("{stretched}: this load is {} of its calls/s at saturation", percent(load)),
-                None => format!("{stretched}; no counter shows what they wait for"),
-            },
-        }
+/// What calls of the slower strategy wait for; `load` is its [`load`].
+fn waiting(judged: &Judged, faster: &str, load: Option<f64>, waiting: &Waiting) -> String {
+    let [slow, fast] = waiting.stretch.map(times);
+    let stretched = format!("under load, calls take {slow} as long as alone ({faster}: {fast})");
+    match &waiting.reason {
+        WaitReason::Retries { operation: retried, per_call: [slow, fast] } => format!(
+            "{} collides with other clients and is repeated {} times per call ({faster}: {})",
+            operation(judged, *retried),
+            three(*slow),
+            three(*fast)
+        ),
+        WaitReason::Behind { operation: waits, behind, cpu } => format!(
+            "{} has nothing of its own: it is the same commands, and waits behind {} ({} of the CPU time)",
+            operation(judged, *waits),
+            operation(judged, *behind),
+            percent(*cpu)
+        ),
+        WaitReason::Counted(all) if !all.is_empty() => format!("{stretched}: {}", evidence(all, faster)),
+        WaitReason::Counted(_) => match load.filter(|load| *load >= BUSY) {
+            Some(load) => format!("{stretched}: this load is {} of its calls/s at saturation", percent(load)),
+            None => format!("{stretched}; no counter shows what they wait for"),
+        },
     }
 }
 

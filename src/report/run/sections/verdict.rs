@@ -7,7 +7,7 @@ use crate::report::document::{Headline, Tone};
 use crate::report::run::decision::{Judged, NextStep, phrase};
 use crate::report::run::{Evaluation, PartEvaluations, charts, decision, validity, verdict_text};
 use crate::results::{Part, RunRecord};
-use crate::stats::{ComparisonFamily, MINIMUM_ROUNDS, Ranking, Reason};
+use crate::stats::{Comparison, ComparisonFamily, MINIMUM_ROUNDS, Ranking, Reason, grouped};
 
 use super::{heat_map, mix};
 
@@ -71,58 +71,41 @@ fn measured(parts: &PartEvaluations) -> String {
 
 /// Why strategies cannot be compared in the mix: a sentence per reason, with the pairs and what was asked about them.
 fn inconclusive(parts: &PartEvaluations) -> Vec<String> {
-    let mut said: Vec<(String, String, Vec<String>)> = Vec::new();
-    for (part, run) in parts.iter() {
-        for question in run.comparisons().filter(|one| one.operation.is_none()) {
-            for (pairs, reason) in question.ranking().iter().flat_map(|ranking| obstacles(ranking, parts.main())) {
-                let asked = mix::question(part, run, question.metric);
-                match said.iter_mut().find(|(of, why, _)| (of, why) == (&pairs, &reason)) {
-                    Some((.., questions)) => questions.push(asked),
-                    None => said.push((pairs, reason, vec![asked])),
-                }
-            }
-        }
-    }
-    let sentence = |(pairs, reason, questions): (String, String, Vec<String>)| {
+    let questions = parts.iter().flat_map(|(part, run)| run.comparisons().map(move |one| (part, run, one)));
+    let said = questions.filter(|(.., one)| one.operation.is_none()).flat_map(|(part, run, question)| {
+        let asked = mix::question(part, run, question.metric);
+        let found = question.ranking().map_or_else(Vec::new, |ranking| obstacles(&ranking, parts.main()));
+        found.into_iter().map(move |obstacle| (obstacle, asked.clone()))
+    });
+    let sentence = |((pairs, reason), questions): ((String, String), Vec<String>)| {
         format!("{pairs} in {}: {reason}.", listed(questions))
     };
-    said.into_iter().map(sentence).collect()
+    grouped(said).into_iter().map(sentence).collect()
 }
-
-/// Strategies, each with those that it is not compared with.
-type Pairs = Vec<(usize, Vec<usize>)>;
 
 /// The pairs that a ranking does not decide, each once, and why. The effects that could be detected are in the notes.
 fn obstacles(ranking: &Ranking, run: &Evaluation) -> Vec<(String, String)> {
     let name = |place: usize| run.name(place);
-    let mut found: Vec<(String, Pairs)> = Vec::new();
-    for one in ranking.best_against.iter().chain(&ranking.against_baseline) {
-        let reason = match one.verdict.reason() {
-            None | Some(Reason::NotJudged) => continue,
-            Some(Reason::Unstable { .. }) => Reason::Unstable { mde: f64::INFINITY },
-            Some(other) => other,
+    let undecided = |one: &Comparison| {
+        let reason = match one.verdict.reason()? {
+            Reason::NotJudged => return None,
+            Reason::Unstable { .. } => Reason::Unstable { mde: f64::INFINITY },
+            other => other,
         };
-        let reason = phrase::reason(reason, &name);
-        let place = found.iter().position(|(why, _)| *why == reason).unwrap_or_else(|| {
-            found.push((reason, Vec::new()));
-            found.len() - 1
-        });
-        let pairs = &mut found[place].1;
-        let is_said =
-            |first: usize, other: usize| pairs.iter().any(|(one, others)| *one == first && others.contains(&other));
-        if is_said(one.strategy, one.against) || is_said(one.against, one.strategy) {
-            continue;
-        }
-        match pairs.iter_mut().find(|(first, _)| *first == one.strategy) {
-            Some((_, others)) => others.push(one.against),
-            None => pairs.push((one.strategy, vec![one.against])),
-        }
-    }
+        Some((phrase::reason(reason, &name), [one.strategy, one.against]))
+    };
     let pair = |(first, others): (usize, Vec<usize>)| {
         Some(format!("{} against {}", name(first)?, listed(others.into_iter().filter_map(name))))
     };
-    let pairs = |pairs: Pairs| pairs.into_iter().filter_map(pair).collect::<Vec<_>>().join(", ");
-    found.into_iter().map(|(reason, all)| (pairs(all), reason)).collect()
+    let of_reason = |(reason, all): (String, Vec<[usize; 2]>)| {
+        let is_new = |(place, [one, other]): &(usize, [usize; 2])| {
+            !all[..*place].iter().any(|said| [[*one, *other], [*other, *one]].contains(said))
+        };
+        let new = all.iter().copied().enumerate().filter(is_new).map(|(_, [first, other])| (first, other));
+        (grouped(new).into_iter().filter_map(pair).collect::<Vec<_>>().join(", "), reason)
+    };
+    let found = ranking.best_against.iter().chain(&ranking.against_baseline).filter_map(undecided);
+    grouped(found).into_iter().map(of_reason).collect()
 }
 
 fn notes(record: &RunRecord, parts: &PartEvaluations, is_judged: bool) -> Vec<String> {

@@ -96,7 +96,7 @@ impl<'r> WhatIf<'r> {
     fn of(parts: &'r PartEvaluations, runs: impl Iterator<Item = &'r RunRecord>) -> Option<WhatIf<'r>> {
         let (own, run) = (parts.record(Part::Own)?, &**parts.main());
         let estimate = MixEstimate::new(own);
-        let called: Vec<usize> = (0..own.operations.len()).filter(|place| estimate.share(*place) > 0.0).collect();
+        let called: Vec<usize> = estimate.called().collect();
         let is_called = |name: &String| called.iter().any(|operation| own.operations[*operation] == *name);
         let has_times =
             |run: &&RunRecord| run.mix.weights.iter().all(|(name, weight)| *weight <= 0.0 || is_called(name));
