@@ -73,7 +73,16 @@ pub struct Bench {
 
 /// Starts all three; `clients` calls can be in flight.
 pub async fn bench(clients: u32) -> Bench {
-    let temp = tempfile::tempdir().unwrap();
+    bench_in(tempfile::tempdir().unwrap(), clients).await
+}
+
+/// The same with the server's data on a disk. Some mistakes show only while writes wait for their journal, which they do not where
+/// temporary files are in memory.
+pub async fn bench_on_disk(clients: u32) -> Bench {
+    bench_in(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(), clients).await
+}
+
+async fn bench_in(temp: tempfile::TempDir, clients: u32) -> Bench {
     let server = EmbeddedMongod::start(&options(temp.path())).await.unwrap();
     let target = MongoTarget::connect(&server.uri(), 1).await.unwrap();
     let thread = LoadThread::start(server.uri(), clients, Duration::from_secs(5)).await.unwrap();

@@ -9,9 +9,13 @@ use docshape::engine::RoundPlan;
 use docshape::plan::Plan;
 use docshape::scenario::{Diagnostics, Source, read};
 use docshape::verify::VerifySettings;
+use futures_util::stream::{self, StreamExt};
 
-use crate::harness::{self, bench};
+use crate::harness::{self, Bench, bench};
 use crate::verify::{PATIENCE, report, verifier};
+
+/// Examples at the same time: most of the time is spent waiting for the journal.
+const PARALLEL: usize = 3;
 
 /// The example scenarios with their names.
 fn examples() -> Vec<(String, String)> {
@@ -63,27 +67,28 @@ fn format_documentation_starts_with_the_first_example() {
     assert_eq!(shown, first);
 }
 
+async fn verify_example(bench: &Bench, name: &str, text: &str) {
+    let scenario = read(&Source::new(name, text), &Diagnostics::new()).unwrap();
+    let strategies = scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
+    let mix = scenario.mixes.iter().map(|mix| mix.name.value.clone()).find(|mix| mix == "verify");
+    let plan = plan(name, text, &Choice { seed: 1, strategies, mix, ..Choice::default() });
+    let settings = VerifySettings {
+        namespace: harness::namespace(&plan.name, "ex"),
+        command: String::new(),
+        calls: 200,
+        clients: 4,
+        timeout: PATIENCE,
+    };
+    let target = bench.client(settings.connections()).await;
+    let verification = verifier(&plan, settings, &target).run().await.unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(verification.passes() && verification.not_covered().is_empty(), "{}", report(&verification));
+}
+
 #[tokio::test]
 async fn every_example_is_verified() {
-    let bench = bench(1).await;
-    for (name, text) in examples() {
-        let source = Source::new(name.as_str(), text.as_str());
-        let scenario = read(&source, &Diagnostics::new()).unwrap();
-        let strategies = scenario.strategies.iter().map(|strategy| strategy.name.value.clone()).collect();
-        let mix = scenario.mixes.iter().map(|mix| mix.name.value.clone()).find(|mix| mix == "verify");
-        let plan = plan(&name, &text, &Choice { seed: 1, strategies, mix, ..Choice::default() });
-        let settings = VerifySettings {
-            namespace: harness::namespace(&plan.name, "ex"),
-            command: String::new(),
-            calls: 200,
-            clients: 4,
-            timeout: PATIENCE,
-        };
-        let target = bench.client(settings.connections()).await;
-        let verification =
-            verifier(&plan, settings, &target).run().await.unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert!(verification.passes() && verification.not_covered().is_empty(), "{}", report(&verification));
-    }
+    let bench = &bench(1).await;
+    let checks = examples().into_iter().map(async |(name, text)| verify_example(bench, &name, &text).await);
+    stream::iter(checks).buffered(PARALLEL).collect::<Vec<()>>().await;
 }
 
 /// No measured call may fail.

@@ -35,7 +35,7 @@ const MIX: &str = "verify";
 /// Of the scenarios of the catalogue, one in this many is shown.
 const SAMPLE: usize = 3;
 
-/// The numbers of the sample calls.
+/// The numbers of the sample calls, which scenarios have in turn.
 const CALLS: [u64; 2] = [0, 7];
 
 /// How many scenarios are shown and called at the same time, for each shell.
@@ -132,10 +132,12 @@ struct Subject {
     path: PathBuf,
     mix: Option<&'static str>,
     plan: Arc<Plan>,
+    /// The number of its sample call.
+    call: u64,
 }
 
 impl Subject {
-    fn new(name: String, path: PathBuf) -> Subject {
+    fn new(number: usize, name: String, path: PathBuf) -> Subject {
         let text = fs::read_to_string(&path).unwrap();
         let mix = text.contains(&format!("\n  {MIX}:")).then_some(MIX);
         let strategies = text.lines().skip_while(|line| *line != "strategies:").skip(1);
@@ -143,18 +145,17 @@ impl Subject {
         let strategies = strategies.filter(|line| line.starts_with("  ") && !line[2..].starts_with([' ', '#']));
         let strategies = strategies.map(|line| line.trim().split(':').next().unwrap().to_owned()).collect();
         let plan = plan(&text, &Choice { mix: mix.map(str::to_owned), seed: 1, strategies, ..Choice::default() });
-        Subject { name, path, mix, plan }
+        Subject { name, path, mix, plan, call: CALLS[number % CALLS.len()] }
     }
 
-    fn database(&self, arm: usize, call: u64, purpose: &str) -> String {
-        format!("{purpose}_{call}_{}_{}", self.name, arm)
+    fn database(&self, arm: usize, purpose: &str) -> String {
+        format!("{purpose}_{}_{arm}", self.name)
     }
 
     /// What `docshape show` prints of every strategy, by name.
-    async fn shown(&self, uri: String, call: u64) -> BTreeMap<String, String> {
-        // Several run at the same time.
-        let (call, prefix) = (call.to_string(), format!("show_{call}_"));
-        let mut command = harness::docshape(&["show", "--uri", &uri, "--yes", "--call", &call, "--db-prefix", &prefix]);
+    async fn shown(&self, uri: String) -> BTreeMap<String, String> {
+        let call = self.call.to_string();
+        let mut command = harness::docshape(&["show", "--uri", &uri, "--yes", "--call", &call, "--db-prefix", "show_"]);
         command.arg(&self.path);
         if let Some(mix) = self.mix {
             command.args(["--mix", mix]);
@@ -166,11 +167,11 @@ impl Subject {
         sections.map(|section| (section.split(' ').next().unwrap().to_owned(), format!("// {section}"))).collect()
     }
 
-    /// Fills a database to paste into and one for the engine, makes the sample calls there, and returns the server's
-    /// answer to every command.
-    async fn own(&self, target: &MongoTarget, arm: usize, call: u64) -> Vec<Value> {
+    /// Fills a database to paste into and one for the engine, makes the sample call of every operation there, and returns the
+    /// server's answer to every command.
+    async fn own(&self, target: &MongoTarget, arm: usize) -> Vec<Value> {
         let strategy = &self.plan.arms[arm];
-        let [paste, database] = ["paste", "own"].map(|purpose| self.database(arm, call, purpose));
+        let [paste, database] = ["paste", "own"].map(|purpose| self.database(arm, purpose));
         for database in [&paste, &database] {
             let loader =
                 Loader { plan: &self.plan, arm: strategy, target, database, observer: &(), stop: &StopFlag::default() };
@@ -184,37 +185,31 @@ impl Subject {
             Interpreter::new(&listening, &database).run(load, &mut frame).await.unwrap();
         }
         for (position, program) in strategy.operations.iter().enumerate() {
-            let number = call_id::sample(position, call);
+            let number = call_id::sample(position, self.call);
             let mut frame = self.plan.arguments(position, self.plan.round_seed(0), number, program.slots).unwrap();
             Interpreter::new(&listening, &database).run(program, &mut frame).await.unwrap();
         }
         listening.answers.into_inner()
     }
 
-    async fn state(&self, bench: &Bench, arm: usize, call: u64, purpose: &str) -> Vec<(String, Vec<String>)> {
-        let name = &self.database(arm, call, purpose);
+    async fn state(&self, bench: &Bench, arm: usize, purpose: &str) -> Vec<(String, Vec<String>)> {
+        let name = &self.database(arm, purpose);
         let state = read_state(&Db { target: &bench.target, name }, &self.plan, arm).await.unwrap();
         state.into_iter().map(|(entity, rows)| (entity, rows.iter().map(written).collect())).collect()
     }
 
-    /// The numbers of all strategies with those of their sample calls.
-    fn arms_and_calls(&self) -> impl Iterator<Item = (usize, u64)> {
-        (0..self.plan.arms.len()).flat_map(|arm| CALLS.map(|call| (arm, call)))
-    }
-
-    /// Names a sample call.
-    fn of(&self, arm: usize, call: u64) -> String {
-        format!("{} {}, call {call}", self.name, self.plan.arms[arm].name)
+    /// Names the sample call of a strategy.
+    fn of(&self, arm: usize) -> String {
+        format!("{} {}, call {}", self.name, self.plan.arms[arm].name, self.call)
     }
 }
 
 /// Names the calls after which pasted statements and the engine have left different states.
 async fn differing_states(bench: &Bench, subjects: &[Subject]) -> Vec<String> {
-    let all = subjects.iter().flat_map(|subject| subject.arms_and_calls().map(move |(arm, call)| (subject, arm, call)));
-    let compared = stream::iter(all).map(async |(subject, arm, call)| {
-        let (pasted, own) =
-            tokio::join!(subject.state(bench, arm, call, "paste"), subject.state(bench, arm, call, "own"));
-        (pasted != own).then(|| format!("{}: the states differ", subject.of(arm, call)))
+    let all = subjects.iter().flat_map(|subject| (0..subject.plan.arms.len()).map(move |arm| (subject, arm)));
+    let compared = stream::iter(all).map(async |(subject, arm)| {
+        let (pasted, own) = tokio::join!(subject.state(bench, arm, "paste"), subject.state(bench, arm, "own"));
+        (pasted != own).then(|| format!("{}: the states differ", subject.of(arm)))
     });
     let differing: Vec<Option<String>> = compared.buffered(AT_ONCE).collect().await;
     differing.into_iter().flatten().collect()
@@ -437,28 +432,23 @@ struct SampleCall {
 }
 
 /// Makes calls with the engine, pastes what `show` prints of them into one mongosh, and returns the answers by database.
-async fn paste(
-    bench: &Bench,
-    mongosh: &Path,
-    input: Input,
-    calls: Vec<(&Subject, u64)>,
-) -> BTreeMap<String, SampleCall> {
+async fn paste(bench: &Bench, mongosh: &Path, input: Input, subjects: Vec<&Subject>) -> BTreeMap<String, SampleCall> {
     let target = bench.client(8).await;
     // Most of the time is spent waiting for the server to make collections.
-    let made = stream::iter(calls).map(async |(subject, call)| {
-        let own = join_all((0..subject.plan.arms.len()).map(|arm| subject.own(&target, arm, call)));
-        let (shown, own) = tokio::join!(subject.shown(bench.uri(""), call), own);
+    let made = stream::iter(subjects).map(async |subject| {
+        let own = join_all((0..subject.plan.arms.len()).map(|arm| subject.own(&target, arm)));
+        let (shown, own) = tokio::join!(subject.shown(bench.uri("")), own);
         assert_eq!(shown.len(), own.len(), "{}", subject.name);
-        (subject, call, shown, own)
+        (subject, shown, own)
     });
     let made: Vec<_> = made.buffered(AT_ONCE).collect().await;
     let (mut texts, mut samples) = (vec![PRINTER.to_owned()], BTreeMap::new());
-    for (subject, call, shown, own) in made {
+    for (subject, shown, own) in made {
         for (arm, own) in own.into_iter().enumerate() {
-            let database = subject.database(arm, call, "paste");
+            let database = subject.database(arm, "paste");
             let (text, statements) = answering(&shown[&subject.plan.arms[arm].name]);
             texts.push(format!("db = db.getSiblingDB('{database}')\nprint('@AT {database}')\n{text}"));
-            let of = subject.of(arm, call);
+            let of = subject.of(arm);
             samples.insert(database, SampleCall { of, statements, own, answers: BTreeMap::new() });
         }
     }
@@ -480,10 +470,10 @@ async fn paste(
 async fn pasted_statements_answer_as_the_commands_do() {
     let Some(mongosh) = mongosh() else { return };
     let bench = bench(1).await;
-    let subjects: Vec<Subject> = scenarios().into_iter().map(|(name, path)| Subject::new(name, path)).collect();
-    let calls = subjects.iter().flat_map(|subject| CALLS.map(|call| (subject, call)));
-    // The first call of every example is typed, while the databases of the others are made.
-    let (typed, scripts) = calls.partition(|(subject, call)| subject.mix.is_none() && *call == CALLS[0]);
+    let subjects = scenarios().into_iter().enumerate().map(|(number, (name, path))| Subject::new(number, name, path));
+    let subjects: Vec<Subject> = subjects.collect();
+    // The calls of some examples are typed, while the databases of the others are made.
+    let (typed, scripts) = subjects.iter().partition(|subject| subject.mix.is_none() && subject.call == CALLS[0]);
     let (typed, scripts) =
         tokio::join!(paste(&bench, &mongosh, Input::Typed, typed), paste(&bench, &mongosh, Input::Script, scripts));
     let mut failures = differing_states(&bench, &subjects).await;

@@ -18,7 +18,7 @@ use docshape::verify::VerifySettings;
 use futures_util::stream::{self, StreamExt};
 use mistakes::{MISTAKES, Mistake, Way};
 
-use crate::harness::{self, Bench, bench, namespace, plan};
+use crate::harness::{self, Bench, bench_on_disk, namespace, plan};
 use crate::verify::{report, verifier};
 
 /// Calls of a sequential check, as many as a run makes before it measures.
@@ -228,7 +228,7 @@ async fn all_mistakes_are_found() {
 
 /// Plants the chosen mistakes, each on data of its own, on one server.
 async fn find(is_chosen: impl Fn(usize, &Mistake) -> bool) {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     let chosen = MISTAKES.iter().enumerate().filter(|(number, mistake)| is_chosen(*number, mistake));
     let checks = chosen.map(async |(number, mistake)| (mistake, run(&bench, mistake, number).await));
     let all: Vec<(&Mistake, Said)> = stream::iter(checks).buffered(PARALLEL).collect().await;

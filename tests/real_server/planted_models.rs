@@ -17,7 +17,7 @@ use docshape::verify::VerifySettings;
 use futures_util::stream::{self, StreamExt};
 use mistakes::{Phases, TRANSLATIONS, Translation};
 
-use crate::harness::{Bench, bench, namespace};
+use crate::harness::{Bench, bench_on_disk, namespace};
 use crate::verify::{report, verifier};
 
 /// Verifications at the same time: most of the time is spent waiting for the journal.
@@ -119,7 +119,7 @@ async fn said(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mistakes_of_the_translator_are_found() {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     let only = std::env::var("MISTAKE").unwrap_or_default();
     let chosen = TRANSLATIONS.iter().enumerate().filter(|(_, mistake)| mistake.name.contains(&only));
     let bench = &bench;
@@ -138,7 +138,7 @@ async fn mistakes_of_the_translator_are_found() {
 #[ignore = "a count for the documentation"]
 #[expect(clippy::print_stdout, reason = "it is what the test is for")]
 async fn mistakes_without_the_model() {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     for (number, mistake) in TRANSLATIONS.iter().enumerate() {
         let with = planted(mistake);
         let mut without = derived(&with, &Choice::default()).unwrap().scenario;

@@ -14,7 +14,7 @@ use docshape::server::embedded::{EmbeddedMongod, EmbeddedOptions};
 use docshape::server::{ReplyKind, Target};
 use docshape::verify::{Fault, Verifier, VerifySettings};
 
-use crate::harness::{self, Bench, bench, choice, plan};
+use crate::harness::{self, Bench, bench_on_disk, choice, plan};
 
 const SHELVES: &str = include_str!("../valid/shelves.yaml");
 const JOINS: &str = include_str!("../valid/joins.yaml");
@@ -41,7 +41,7 @@ pub async fn verified(bench: &Bench, plan: &Arc<Plan>, calls: u64, id: &str) -> 
 }
 
 async fn shelves(strategies: &[&str]) -> Verification {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     let strategies = strategies.iter().map(|name| (*name).to_owned()).collect();
     let plan = plan(SHELVES, &Choice { strategies, ..Choice::default() });
     let verification = verified(&bench, &plan, 300, "v").await;
@@ -148,7 +148,7 @@ async fn verified_text(bench: &Bench, text: &str, strategies: &[&str], seed: u64
 
 #[tokio::test]
 async fn a_lost_update_is_found_without_an_audit() {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     for seed in 1..=10 {
         let verification = verified_text(&bench, &unaudited(), &["linked", "forgetful"], seed).await;
         let forgetful = &verification.strategies[1];
@@ -162,7 +162,7 @@ async fn a_lost_update_is_found_without_an_audit() {
 
 #[tokio::test]
 async fn a_lost_update_of_a_field_is_found_by_pairs_alone() {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     // Nothing is created, and every final number is possible in some order of some calls.
     let text = "
 format: 1
@@ -203,7 +203,7 @@ strategies:
 
 #[tokio::test]
 async fn rows_right_after_loading_are_the_generated_ones() {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     let text = SHELVES.replace(
         "state:\n      book: { aggregate: shelves, pipeline: [",
         "state:\n      book: { aggregate: shelves, pipeline: [{ $limit: 1 }, ",
@@ -215,7 +215,7 @@ async fn rows_right_after_loading_are_the_generated_ones() {
 
 #[tokio::test]
 async fn an_operation_that_does_nothing_is_named() {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     let text = SHELVES
         .replace("filter: { shelf: <shelf> }", "filter: { shelf: nowhere }")
         .replace("filter: { _id: <shelf> }, projection", "filter: { _id: nowhere }, projection");
@@ -227,7 +227,7 @@ async fn an_operation_that_does_nothing_is_named() {
 
 #[tokio::test]
 async fn anomalies_that_a_snapshot_sees_fail_a_strategy_unless_it_tolerates_them() {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     // A book is on two shelves until the second write.
     let moved = SHELVES
         .replace("operations:\n  add:", "operations:\n  move: { arguments: { book: uniform(book), to: uniform(shelf) }, serial: book }\n  add:")
@@ -251,7 +251,7 @@ async fn anomalies_that_a_snapshot_sees_fail_a_strategy_unless_it_tolerates_them
 
 #[tokio::test]
 async fn an_audit_that_no_snapshot_can_read_fails_its_strategy() {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     let with = |stages: &str| {
         let audit = format!(
             "  odd: {{ about: None., live: true, strategies: [linked], aggregate: books, pipeline: [{stages}] }}"
@@ -279,7 +279,7 @@ async fn a_loop_that_does_not_end_fails_the_call_and_names_the_step() {
 
 #[tokio::test]
 async fn missing_indexes_are_warned_of_inside_joins_too() {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     let strategies = ["indexed", "bare"].map(str::to_owned).into();
     let plan = plan(JOINS, &Choice { strategies, ..Choice::default() });
     let verification = verified(&bench, &plan, 20, "joins").await;
@@ -318,7 +318,7 @@ async fn missing_indexes_are_warned_of_inside_joins_too() {
 /// 960 writers' comments on one post, 16 at a time.
 #[tokio::test]
 async fn sixteen_writers_leave_full_pages_without_gap_or_twin() {
-    let bench = bench(16).await;
+    let bench = bench_on_disk(16).await;
     // All writers meet post 0, which has no comment yet; what other operations draw from must not be empty.
     let text = BLOG
         .replacen("mixes:\n", "mixes:\n  only-adds: { add_comment: 1 }\n", 1)
@@ -433,7 +433,7 @@ audits:
 
 #[tokio::test]
 async fn a_kill_between_two_writes_is_found() {
-    let bench = bench(1).await;
+    let bench = bench_on_disk(1).await;
     let plain = verified_text(&bench, COUNTED, &["together", "apart"], 1).await;
     assert!(plain.passes(), "without a fault there is nothing to find: {}", report(&plain));
     let killed = disturbed(COUNTED, &["together", "apart"], FaultKind::Kill).await;
