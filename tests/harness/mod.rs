@@ -76,10 +76,15 @@ pub async fn bench(clients: u32) -> Bench {
     bench_in(tempfile::tempdir().unwrap(), clients).await
 }
 
-/// The same with the server's data on a disk. Some mistakes show only while writes wait for their journal, which they do not where
-/// temporary files are in memory.
+/// The same with the server's data in a folder [`on_disk`].
 pub async fn bench_on_disk(clients: u32) -> Bench {
-    bench_in(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap(), clients).await
+    bench_in(on_disk(), clients).await
+}
+
+/// A folder on a disk. Some mistakes show only while writes wait for their journal, which they do not where temporary files are in
+/// memory.
+pub fn on_disk() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
 async fn bench_in(temp: tempfile::TempDir, clients: u32) -> Bench {

@@ -354,7 +354,7 @@ async fn sixteen_writers_leave_full_pages_without_gap_or_twin() {
 
 /// Verifies strategies on a server of its own, to which a fault happens.
 async fn disturbed(text: &str, strategies: &[&str], kind: FaultKind) -> Verification {
-    let temp = tempfile::tempdir().unwrap();
+    let temp = harness::on_disk();
     let options = EmbeddedOptions { is_disturbed: true, ..harness::options(temp.path()) };
     let server = EmbeddedMongod::start(&options).await.unwrap();
     let strategies = strategies.iter().map(|name| (*name).to_owned()).collect();
