@@ -6,8 +6,8 @@ cd "$(dirname "$0")/.."
 # shellcheck source=set-up.sh
 source scripts/set-up.sh
 
-# Servers of tests wait for their journals, which takes a third of the time on a disk and none in memory: their files are there if
-# there is room for those of a dozen servers.
+# Servers of tests wait for their journals, on a disk a third of the time, in memory none of it. So temporary files are in memory, if it
+# has room for those of a dozen servers.
 in_memory() {
     [[ -z ${TMPDIR-} && $(stat --file-system --format %T /dev/shm 2>/dev/null) == tmpfs ]] || return 0
     [[ $(findmnt --noheadings --output OPTIONS /dev/shm) != *noexec* ]] || return 0

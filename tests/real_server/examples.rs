@@ -14,7 +14,7 @@ use futures_util::stream::{self, StreamExt};
 use crate::harness::{self, Bench, bench};
 use crate::verify::{PATIENCE, report, verifier};
 
-/// Examples at the same time: most of the time is spent waiting for the journal.
+/// Examples at the same time: on a disk they wait for the journal.
 const PARALLEL: usize = 3;
 
 /// The example scenarios with their names.

@@ -15,7 +15,7 @@ const STEPS: &str = include_str!("../models/steps.txt");
 /// Calls per phase and strategy.
 const CALLS: u64 = 250;
 
-/// Shapes at the same time: most of the time is spent waiting for the journal.
+/// Shapes at the same time: on a disk they wait for the journal.
 const PARALLEL: usize = 3;
 
 /// A scenario with an operation for each step, and with these strategies besides the referenced one.
